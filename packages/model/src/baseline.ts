@@ -1,0 +1,228 @@
+import type {
+  DefinitionJson,
+  Spec_Content_InputJson,
+  Spec_Content_OutputJson,
+  SpecDefinitionJson,
+  SpecJson,
+  Step_ReferenceJson,
+  StepJson,
+} from "@steps/proto";
+import {
+  type Definition,
+  emptySpec,
+  type InputSpec,
+  type OutputSpec,
+  type Spec,
+  type SpecDefinition,
+  type StepInvocation,
+} from "./definition.ts";
+import { StepsError } from "./error.ts";
+import { parseReference, isReferenceProblem, type StepReference, publicUrl } from "./reference.ts";
+import { createObject, mapObject, type Value, type ValueType } from "./value.ts";
+
+/** A baseline message that does not say what a step needs. */
+export class BaselineError extends StepsError<"BASELINE_INVALID"> {}
+
+/** The baseline message of a spec and a definition in protobuf's JSON form. Credentials are left out of URLs. */
+export function encodeSpecDefinition(specDefinition: SpecDefinition): SpecDefinitionJson {
+  return { spec: encodeSpec(specDefinition.spec), definition: encodeDefinition(specDefinition.definition) };
+}
+
+/** The way back from `encodeSpecDefinition()`. @throws {BaselineError} */
+export function decodeSpecDefinition(json: SpecDefinitionJson): SpecDefinition {
+  if (!json.definition) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition is missing");
+  return { spec: decodeSpec(json.spec ?? {}), definition: decodeDefinition(json.definition) };
+}
+
+export function encodeSpec(spec: Spec): SpecJson {
+  const isDelegate = spec.outputs === "delegate";
+  const outputs =
+    spec.outputs === "delegate" ? {} : mapObject(spec.outputs, encodePort<OutputSpec, Spec_Content_OutputJson>);
+  return {
+    spec: {
+      ...optional("inputs", mapObject(spec.inputs, encodePort<InputSpec, Spec_Content_InputJson>)),
+      ...optional("outputs", outputs),
+      outputMethod: isDelegate ? "delegate" : "outputs",
+    },
+  };
+}
+
+function encodePort<Port extends InputSpec | OutputSpec, Json>(port: Port): Json {
+  const match = "match" in port ? port.match : undefined;
+  const options = "options" in port ? port.options : undefined;
+  return {
+    type: port.type,
+    ...(port.default === undefined ? {} : { default: port.default }),
+    ...(port.isSensitive ? { sensitive: true } : {}),
+    ...(port.description === undefined ? {} : { description: port.description }),
+    ...(options === undefined ? {} : { options }),
+    ...(match === undefined ? {} : { match }),
+  } as Json;
+}
+
+function decodeSpec(json: SpecJson): Spec {
+  const content = json.spec;
+  if (!content) return emptySpec;
+  const inputs = mapObject(content.inputs ?? {}, (input) => ({
+    ...decodePort(input),
+    ...(input.options && input.options.length > 0 ? { options: input.options as Value[] } : {}),
+    ...(input.match === undefined || input.match === "" ? {} : { match: input.match }),
+  }));
+  if (content.outputMethod === "delegate") return { inputs, outputs: "delegate" };
+  return { inputs, outputs: mapObject(content.outputs ?? {}, decodePort) };
+}
+
+function decodePort(json: Spec_Content_OutputJson): OutputSpec {
+  return {
+    type: (json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type) as ValueType,
+    ...(json.default === undefined ? {} : { default: json.default as Value }),
+    isSensitive: json.sensitive === true,
+    ...(json.description === undefined || json.description === "" ? {} : { description: json.description }),
+  };
+}
+
+export function encodeDefinition(definition: Definition): DefinitionJson {
+  if (definition.type === "exec") {
+    return {
+      type: "exec",
+      exec: {
+        command: [...definition.command],
+        ...(definition.workDir === undefined ? {} : { workDir: definition.workDir }),
+      },
+      ...optional("env", definition.env),
+    };
+  }
+  return {
+    type: "steps",
+    ...(definition.steps.length === 0 ? {} : { steps: definition.steps.map(encodeInvocation) }),
+    ...optional("outputs", definition.outputs),
+    ...optional("env", definition.env),
+    ...(definition.delegate === undefined ? {} : { delegate: definition.delegate }),
+  };
+}
+
+function decodeDefinition(json: DefinitionJson): Definition {
+  const env = mapObject(json.env ?? {}, String);
+  const type =
+    json.type === "exec" || json.type === "steps" ? json.type : json.exec ? "exec" : json.steps ? "steps" : undefined;
+  if (type === "exec") {
+    const command = json.exec?.command ?? [];
+    if (command.length === 0)
+      throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: exec.command is empty");
+    const workDir = json.exec?.workDir;
+    return { type, command, env, ...(workDir === undefined || workDir === "" ? {} : { workDir }) };
+  }
+  if (type === undefined) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition has no type");
+  return {
+    type,
+    steps: (json.steps ?? []).map(decodeInvocation),
+    env,
+    outputs: mapObject(json.outputs ?? {}, (value) => value as Value),
+    ...(json.delegate === undefined || json.delegate === "" ? {} : { delegate: json.delegate }),
+  };
+}
+
+export function encodeInvocation(invocation: StepInvocation): StepJson {
+  return {
+    ...(invocation.name === "" ? {} : { name: invocation.name }),
+    step: encodeReference(invocation.step),
+    ...optional("env", invocation.env),
+    ...optional("inputs", invocation.inputs),
+  };
+}
+
+function decodeInvocation(json: StepJson): StepInvocation {
+  if (!json.step)
+    throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: step "${json.name ?? ""}" has no reference`);
+  return {
+    name: json.name ?? "",
+    step: decodeReference(json.step),
+    env: mapObject(json.env ?? {}, String),
+    inputs: mapObject(json.inputs ?? {}, (value) => value as Value),
+  };
+}
+
+/** The baseline message of a reference. Credentials are left out of URLs. */
+export function encodeReference(reference: StepReference): Step_ReferenceJson {
+  switch (reference.kind) {
+    case "local":
+      return { protocol: "local", ...paths(reference.path), ...filename(reference.file) };
+    case "git":
+      return {
+        protocol: "git",
+        url: publicUrl(reference.url),
+        version: reference.version,
+        ...paths(reference.dir),
+        ...filename(reference.file),
+      };
+    case "zip":
+      return {
+        protocol: "zip",
+        url: publicUrl(reference.url),
+        ...paths(reference.dir),
+        ...filename(reference.file),
+        ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }),
+      };
+    case "dist":
+      return { protocol: "dist", ...paths(reference.path), ...filename(reference.file) };
+    case "dynamic":
+      return { protocol: "dynamic", pathExp: reference.text };
+    case "inline":
+      // Without a spec the definition is an anonymous list item, which sees its caller's inputs.
+      return {
+        protocol: "spec_def",
+        specDef: reference.seesCallerInputs
+          ? { definition: encodeDefinition(reference.specDefinition.definition) }
+          : encodeSpecDefinition(reference.specDefinition),
+      };
+  }
+}
+
+/** The way back from `encodeReference()`. @throws {BaselineError} */
+export function decodeReference(json: Step_ReferenceJson): StepReference {
+  const dir = (json.paths?.parts ?? json.path ?? []).join("/");
+  const file = json.filename === undefined || json.filename === "" ? {} : { file: json.filename };
+  switch (json.protocol) {
+    case "local":
+      return { kind: "local", path: dir === "" ? "." : dir, ...file };
+    case "git":
+      return { kind: "git", url: json.url ?? "", version: json.version ?? "", dir, ...file };
+    case "zip":
+      return { kind: "zip", url: json.url ?? "", dir, ...file, ...(json.sha256 ? { sha256: json.sha256 } : {}) };
+    case "dist":
+      return { kind: "dist", path: dir, ...file };
+    case "dynamic":
+      return { kind: "dynamic", text: json.pathExp ?? "" };
+    case "spec_def":
+      if (!json.specDef)
+        throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: inline definition is missing");
+      return {
+        kind: "inline",
+        specDefinition: decodeSpecDefinition(json.specDef),
+        seesCallerInputs: json.specDef.spec === undefined,
+      };
+    default:
+      return decodeShort(json);
+  }
+}
+
+// The blueprint's baseline has the reference as one text.
+function decodeShort(json: Step_ReferenceJson): StepReference {
+  const parsed = typeof json.url === "string" && json.url !== "" ? parseReference(json.url) : undefined;
+  if (!parsed || isReferenceProblem(parsed)) {
+    throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: unknown protocol "${String(json.protocol)}"`);
+  }
+  return parsed;
+}
+
+function paths(path: string): Pick<Step_ReferenceJson, "paths"> {
+  return path === "" ? {} : { paths: { parts: path.split("/") } };
+}
+
+function filename(file: string | undefined): Pick<Step_ReferenceJson, "filename"> {
+  return file === undefined ? {} : { filename: file };
+}
+
+function optional<Key extends string, T extends object>(key: Key, value: T): { [K in Key]?: T } {
+  return (Object.keys(value).length === 0 ? createObject() : { [key]: value }) as { [K in Key]?: T };
+}

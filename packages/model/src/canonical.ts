@@ -1,0 +1,24 @@
+import { formatNumber } from "./value.ts";
+
+/**
+ * JSON in the one form of RFC 8785 (JCS): no white space, keys sorted by UTF-16 units. `undefined` members are left out.
+ *
+ * @throws {TypeError} for what JSON cannot hold: NaN, infinities, functions
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError(`Cannot encode number: ${value}`);
+    return formatNumber(value);
+  }
+  if (Array.isArray(value))
+    return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(",")}]`;
+  if (typeof value !== "object") throw new TypeError(`Cannot encode value: ${typeof value}`);
+  const members: string[] = [];
+  for (const key of Object.keys(value).toSorted()) {
+    const item = (value as Record<string, unknown>)[key];
+    if (item !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(item)}`);
+  }
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,74 @@
+import type { StepReference } from "./reference.ts";
+import type { Value, ValueType } from "./value.ts";
+
+/** What a step takes and gives. */
+export interface Spec {
+  readonly inputs: Readonly<Record<string, InputSpec>>;
+  /** `delegate`: the outputs are those of the step that the definition delegates to. */
+  readonly outputs: Readonly<Record<string, OutputSpec>> | "delegate";
+  /** Outputs that nobody declared are read too, as strings or JSON. Only `script:` has this. */
+  readonly hasOpenOutputs?: boolean;
+}
+
+export interface InputSpec {
+  readonly type: ValueType;
+  /** Absent: the input is required. `null` makes it optional. */
+  readonly default?: Value;
+  readonly isSensitive: boolean;
+  readonly description?: string;
+  readonly options?: readonly Value[];
+  /** RE2 syntax, unanchored. */
+  readonly match?: string;
+}
+
+export interface OutputSpec {
+  readonly type: ValueType;
+  readonly default?: Value;
+  readonly isSensitive: boolean;
+  readonly description?: string;
+  /** `raw_string` of 2024: a `KEY=VALUE` line is taken as it stands, also when it looks like JSON. */
+  readonly isRaw?: boolean;
+}
+
+/** The baseline: run a command, or run more steps. Texts may hold `${{ }}` expressions, expanded just before use. */
+export type Definition = ExecDefinition | StepsDefinition;
+
+export interface ExecDefinition {
+  readonly type: "exec";
+  /** At least one. No shell is involved. */
+  readonly command: readonly string[];
+  readonly workDir?: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface StepsDefinition {
+  readonly type: "steps";
+  readonly steps: readonly StepInvocation[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly outputs: Readonly<Record<string, Value>>;
+  /** The name of the child whose outputs are this step's. */
+  readonly delegate?: string;
+}
+
+/** One item of a list of steps. */
+export interface StepInvocation {
+  /** Empty when the author gave none. */
+  readonly name: string;
+  readonly step: StepReference;
+  readonly inputs: Readonly<Record<string, Value>>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SpecDefinition {
+  readonly spec: Spec;
+  readonly definition: Definition;
+}
+
+/** A spec that takes nothing and gives nothing. */
+export const emptySpec: Spec = { inputs: {}, outputs: {} };
+
+/** Names of inputs, outputs and environment variables. */
+export const NAME_PATTERN: RegExp = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** Names of steps in a list; a hyphen is accepted from older documents (`steps-language` C17). */
+export const STEP_NAME_PATTERN: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]*$/;

@@ -1,0 +1,207 @@
+import type { SpecDefinition } from "./definition.ts";
+import type { StepReference } from "./reference.ts";
+import type { FetchReport, Resource } from "./resource.ts";
+import type { Outcome, Status, StepFailure } from "./status.ts";
+import type { RuntimeString, RuntimeValue, Value } from "./value.ts";
+
+/**
+ * What a run tells the world, once, in order. The journal, the trace, the result tree, the progress on a terminal and
+ * the answers on the wire are folds over this stream.
+ *
+ * Values carry their marks and literal paths; who stores or shows them redacts first. A step is named by its path:
+ * `"0/2"` is the third child of the job's first step, `""` the job itself. `at` is the wall clock in milliseconds.
+ */
+export type StepEvent =
+  | RunStarted
+  | StepOpened
+  | VariableRead
+  | ComponentResolved
+  | StepPlanned
+  | ProcessStarting
+  | ProcessStarted
+  | StepFinished
+  | RunNote
+  | RunFinished;
+
+/** The first event. */
+export interface RunStarted {
+  readonly type: "run-started";
+  readonly at: number;
+  /** 32 hex digits. */
+  readonly traceId: string;
+  readonly parentTraceId?: string;
+  readonly request: RunRequestRecord;
+  readonly runner: { readonly name: string; readonly version: string };
+  readonly runtime: RuntimeRecord;
+}
+
+/** What was asked for: with its components, enough to run it again. */
+export interface RunRequestRecord {
+  readonly entry: "ci" | "local" | "run" | "replay";
+  readonly definition: SpecDefinition;
+  readonly inputs: Readonly<Record<string, RuntimeValue>>;
+  /** The environment below all that steps declare. */
+  readonly env: Readonly<Record<string, RuntimeString>>;
+  readonly jobName?: string;
+  /** As the user named it: a file, `STEPS`, `-`. */
+  readonly source: string;
+  /** Absolute. */
+  readonly workDir: string;
+  /** Absolute; where local references of the job start. */
+  readonly baseDir: string;
+}
+
+/** The machine, as far as a runner can know it cheaply. */
+export interface RuntimeRecord {
+  readonly os: string;
+  readonly arch: string;
+  readonly kernel: string;
+  readonly osRelease: string;
+  readonly libc: string;
+  readonly node: string;
+  readonly timezone: string;
+  readonly umask: string;
+}
+
+/** A step's turn has come; nothing of it was fetched yet. */
+export interface StepOpened {
+  readonly type: "step-opened";
+  readonly at: number;
+  readonly path: string;
+  readonly name: string;
+  /** Absent for the job. */
+  readonly reference?: StepReference;
+}
+
+/** An expression read a job variable for the first time in this run: what nobody reads is not recorded. */
+export interface VariableRead {
+  readonly type: "variable-read";
+  readonly at: number;
+  readonly path: string;
+  readonly name: string;
+  readonly value: RuntimeString;
+}
+
+/** A component is here and verified. */
+export interface ComponentResolved {
+  readonly type: "component-resolved";
+  readonly at: number;
+  readonly path: string;
+  readonly resource: Resource;
+  readonly fetch: FetchReport;
+}
+
+/** A step was fetched and compiled and its inputs and environment are known; its command or children come next. */
+export interface StepPlanned {
+  readonly type: "step-planned";
+  readonly at: number;
+  readonly path: string;
+  readonly specDefinition: SpecDefinition;
+  /** SHA-256 of the canonical JSON of `specDefinition`. */
+  readonly definitionDigest: string;
+  /** Absent for a step written in place. */
+  readonly component?: Resource;
+  /** The step file inside the component, `dir/step.yml`. */
+  readonly subpath: string;
+  /** With expressions expanded; absent for the job. */
+  readonly reference?: StepReference;
+  /** With defaults. */
+  readonly inputs: Readonly<Record<string, RuntimeValue>>;
+  /** The invocation's own inputs and env, expanded. */
+  readonly invocation: {
+    readonly inputs: Readonly<Record<string, RuntimeValue>>;
+    readonly env: Readonly<Record<string, RuntimeString>>;
+  };
+  /** The definition's env, expanded. */
+  readonly definitionEnv: Readonly<Record<string, RuntimeString>>;
+  readonly places: Places;
+}
+
+/** Absolute paths that differ from run to run; the deterministic half of a trace names them instead. */
+export interface Places {
+  readonly workDir: string;
+  readonly stepDir: string;
+  readonly jobTmp: string;
+  /** Absent until something asked for the file. */
+  readonly outputFile?: string;
+  readonly exportFile?: string;
+}
+
+/** Written and synced before the process exists, so that a crash cannot hide what may have run. */
+export interface ProcessStarting {
+  readonly type: "process-starting";
+  readonly at: number;
+  readonly path: string;
+  readonly command: readonly RuntimeString[];
+  readonly workDir: string;
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, RuntimeString>>;
+  /** The program, and the interpreter of a script. */
+  readonly tools: readonly Resource[];
+  readonly places: Places;
+}
+
+export interface ProcessStarted {
+  readonly type: "process-started";
+  readonly at: number;
+  readonly path: string;
+  readonly pid: number;
+}
+
+/** What was stored of a step's output. */
+export interface LogSummary {
+  readonly stdout: LogStreamDigest;
+  readonly stderr: LogStreamDigest;
+  /** Relative to the run's directory; absent when the step wrote nothing. */
+  readonly file?: string;
+  readonly indexFile?: string;
+  readonly storedBytes: number;
+  readonly droppedBytes: number;
+}
+
+/** Of a whole stream after masking. */
+export interface LogStreamDigest {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+export interface StepFinished {
+  readonly type: "step-finished";
+  readonly at: number;
+  readonly path: string;
+  readonly status: Status;
+  /** Of the step's own process. */
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly error?: StepFailure;
+  readonly outputs: Readonly<Record<string, RuntimeValue>>;
+  readonly exports: Readonly<Record<string, RuntimeString>>;
+  readonly delegateOf?: string;
+  readonly log?: LogSummary;
+}
+
+/** Something worth knowing. `error` explains a failure that the step's result also tells. */
+export interface RunNote {
+  readonly type: "note";
+  readonly at: number;
+  readonly path: string;
+  readonly level: "debug" | "info" | "warning" | "error";
+  /** Kebab-case and stable. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The last event. */
+export interface RunFinished {
+  readonly type: "run-finished";
+  readonly at: number;
+  readonly outcome: Outcome;
+  readonly outputs: Readonly<Record<string, RuntimeValue>>;
+}
+
+/** Takes the events of a run, in order. */
+export type Observe = (event: StepEvent) => void;
+
+/** A plain record of values. */
+export type Values = Readonly<Record<string, Value>>;

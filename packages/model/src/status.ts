@@ -1,0 +1,47 @@
+/** How a step, or a run, ended. */
+export type Status = "success" | "failure" | "error" | "timeout" | "cancelled" | "skipped" | "interrupted";
+
+/** Why a step did not succeed. */
+export interface StepFailure {
+  /** From the error's closed union, or `EXIT_STATUS` when a process ended with another code than 0. */
+  readonly code: string;
+  /** `step "a": step "b": exec: exit status 3` */
+  readonly message: string;
+}
+
+/** How a run ended. */
+export interface Outcome {
+  readonly status: Status;
+  /** Of the process that failed; absent when none did. */
+  readonly exitCode?: number;
+  /** The signal that ended the process, or the one that cancelled the run. */
+  readonly signal?: string;
+  readonly error?: StepFailure;
+}
+
+/** Codes of failures that the author of the steps has to mend: exit code 2. */
+const AUTHOR_FAILURES: ReadonlySet<string> = new Set([
+  "COMPILE_FAILED",
+  "INPUT_INVALID",
+  "EXPRESSION_FAILED",
+  "REFERENCE_INVALID",
+]);
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 };
+
+/**
+ * The exit code of a command for an outcome: the failing process's own code; 2 for what the author has to mend;
+ * 124 for a timeout; 130 and 143 for SIGINT and SIGTERM; 127 and 126 for a program that is not there or cannot be run;
+ * otherwise 1.
+ */
+export function exitCodeOf(outcome: Outcome): number {
+  if (outcome.status === "success" || outcome.status === "skipped") return 0;
+  if (outcome.status === "timeout") return 124;
+  if (outcome.status === "cancelled") return 128 + (SIGNAL_NUMBERS[outcome.signal ?? "SIGTERM"] ?? 15);
+  if (outcome.exitCode !== undefined && outcome.exitCode !== 0) return outcome.exitCode;
+  if (outcome.signal !== undefined) return 128 + (SIGNAL_NUMBERS[outcome.signal] ?? 0);
+  const code = outcome.error?.code ?? "";
+  if (code === "COMMAND_NOT_FOUND") return 127;
+  if (code === "COMMAND_NOT_EXECUTABLE") return 126;
+  return AUTHOR_FAILURES.has(code) ? 2 : 1;
+}

@@ -1,0 +1,2 @@
+export * from "./gen/steps/v1/step_pb.ts";
+export * from "./gen/steps/v1/trace_pb.ts";
