@@ -1,0 +1,157 @@
+import { type Diagnostic, messageOf, type Source } from "@steps/model";
+import { type CST, Composer, type Document, Lexer, Parser } from "yaml";
+import { Collector } from "./collector.ts";
+import { MAX_DEPTH, MAX_DOCUMENTS, MAX_TEXT_LENGTH } from "./limits.ts";
+import { buildYamlTree } from "./yaml-tree.ts";
+import type { YamlNode } from "./yaml-node.ts";
+
+export interface ReadYamlOptions {
+  /** Tags that are kept on their nodes instead of being errors: `["!reference"]`. */
+  readonly tags?: readonly string[];
+}
+
+export interface YamlDocuments {
+  readonly documents: readonly YamlNode[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The text is not YAML, or more than the limits allow: the documents are not what the author meant. */
+  readonly isBroken: boolean;
+}
+
+/**
+ * Reads a text as YAML 1.2 (core schema) with merge keys; JSON is read as the YAML it is. Bounded in size, nesting,
+ * documents and alias expansion. Duplicate keys are errors. Never throws: what is wrong is a diagnostic.
+ */
+export function readYaml(source: Source, options: ReadYamlOptions = {}): YamlDocuments {
+  const collector = new Collector();
+  const broken = (): YamlDocuments => ({ documents: [], diagnostics: collector.finish(), isBroken: true });
+  if (!checkText(source, collector)) return broken();
+  try {
+    const parsed = parseDocuments(source, collector);
+    if (parsed === undefined || collector.hasErrors) return broken();
+    const trees = parsed.map((document) => buildYamlTree(document, { source, collector, tags: options.tags ?? [] }));
+    return {
+      documents: trees.map((tree) => tree.node),
+      diagnostics: collector.finish(),
+      isBroken: trees.some((tree) => tree.isBroken),
+    };
+  } catch (error) {
+    // The parser is not ours: what it stumbles over is the text's fault, and must not end the caller.
+    collector.report(
+      { source, offset: 0, length: 1 },
+      { code: "yaml-syntax", message: `Cannot read YAML: ${messageOf(error).slice(0, 200)}` },
+    );
+    return broken();
+  }
+}
+
+// Other control characters are no YAML, and the parser's own marks among them would shift every position.
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+
+function checkText(source: Source, collector: Collector): boolean {
+  const { text } = source;
+  if (text.length > MAX_TEXT_LENGTH) {
+    collector.report(
+      { source, offset: 0, length: 1 },
+      { code: "text-too-large", message: `The text has ${text.length} characters, ${MAX_TEXT_LENGTH} are allowed` },
+    );
+    return false;
+  }
+  const control = CONTROL.exec(text);
+  if (control) {
+    const code = control[0].charCodeAt(0).toString(16).padStart(4, "0").toUpperCase();
+    collector.report(
+      { source, offset: control.index, length: 1 },
+      { code: "invalid-character", message: `The text holds a control character: U+${code}` },
+    );
+    return false;
+  }
+  const replaced = text.indexOf("\uFFFD");
+  if (replaced !== -1) {
+    collector.report(
+      { source, offset: replaced, length: 1 },
+      {
+        severity: "warning",
+        code: "invalid-character",
+        message: "The text holds U+FFFD, so it was probably not valid UTF-8",
+      },
+    );
+  }
+  return true;
+}
+
+function parseDocuments(source: Source, collector: Collector): readonly Document.Parsed[] | undefined {
+  const tokens = parseTokens(source, collector);
+  if (tokens === undefined) return undefined;
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    resolveKnownTags: false,
+    // The library compares every key with every other; the tree builder does it once per key.
+    uniqueKeys: false,
+    logLevel: "silent",
+    prettyErrors: false,
+  });
+  const documents: Document.Parsed[] = [];
+  for (const document of composer.compose(tokens)) {
+    documents.push(document);
+    reportParserErrors(document, source, collector);
+  }
+  const rest = composer.streamInfo();
+  reportParserErrors(rest, source, collector);
+  return documents;
+}
+
+/** The tokens of the documents; `undefined` when they are nested too deep or are too many, before memory is spent on them. */
+function parseTokens(source: Source, collector: Collector): readonly CST.Token[] | undefined {
+  const lexer = new Lexer();
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let documents = 0;
+  const take = (found: Iterable<CST.Token>): void => {
+    for (const token of found) {
+      tokens.push(token);
+      if (token.type === "document") documents += 1;
+    }
+  };
+  for (const lexeme of lexer.lex(source.text)) {
+    take(parser.next(lexeme));
+    const at = { source, offset: parser.offset, length: 1 };
+    // The stack holds the document and the scalar too.
+    if (parser.stack.length > MAX_DEPTH + 2) {
+      collector.report(at, { code: "too-deep", message: `The text is nested deeper than ${MAX_DEPTH} levels` });
+      return undefined;
+    }
+    if (documents > MAX_DOCUMENTS) {
+      collector.report(at, {
+        code: "too-many-documents",
+        message: `The text has more than ${MAX_DOCUMENTS} documents`,
+      });
+      return undefined;
+    }
+  }
+  take(parser.end());
+  return tokens;
+}
+
+function reportParserErrors(
+  found: Pick<Document.Parsed, "errors" | "warnings">,
+  source: Source,
+  collector: Collector,
+): void {
+  for (const { pos, message } of found.errors) {
+    collector.report({ source, offset: pos[0], length: Math.max(1, pos[1] - pos[0]) }, () => ({
+      code: "yaml-syntax",
+      message: message.slice(0, 300).replace(/\.$/, ""),
+    }));
+  }
+  for (const { code, pos, message } of found.warnings) {
+    // The tree builder knows which tags are welcome.
+    if (code === "TAG_RESOLVE_FAILED") continue;
+    collector.report(
+      { source, offset: pos[0], length: Math.max(1, pos[1] - pos[0]) },
+      () => ({ severity: "warning", code: "yaml-syntax", message: message.slice(0, 300).replace(/\.$/, "") }),
+      "warning",
+    );
+  }
+}
