@@ -1,1 +1,11 @@
-export {};
+export { tempDir, withTempDir } from "./temp-dir.ts";
+export { hasProgram } from "./has-program.ts";
+export { createGitRepository } from "./git-repository.ts";
+export type { GitFiles, GitRepository } from "./git-repository.ts";
+export { startGitHttpServer } from "./git-http-server.ts";
+export type { GitHttpServer, GitHttpServerOptions, GitRequestCounts } from "./git-http-server.ts";
+export { startFileServer } from "./file-server.ts";
+export type { FileServer, FileServerOptions } from "./file-server.ts";
+export type { Intervention, ServedRequest } from "./http-intervention.ts";
+export { buildZip } from "./zip-builder.ts";
+export type { ZipEntryInput, ZipOptions } from "./zip-builder.ts";
