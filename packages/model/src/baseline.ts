@@ -18,7 +18,7 @@ import {
 } from "./definition.ts";
 import { StepsError } from "./error.ts";
 import { parseReference, isReferenceProblem, type StepReference, publicUrl } from "./reference.ts";
-import { createObject, mapObject, type Value, type ValueType } from "./value.ts";
+import { createObject, mapObject } from "./value.ts";
 
 /** A baseline message that does not say what a step needs. */
 export class BaselineError extends StepsError<"BASELINE_INVALID"> {}
@@ -65,7 +65,7 @@ function decodeSpec(json: SpecJson): Spec {
   if (!content) return emptySpec;
   const inputs = mapObject(content.inputs ?? {}, (input) => ({
     ...decodePort(input),
-    ...(input.options && input.options.length > 0 ? { options: input.options as Value[] } : {}),
+    ...(input.options && input.options.length > 0 ? { options: input.options } : {}),
     ...(input.match === undefined || input.match === "" ? {} : { match: input.match }),
   }));
   if (content.outputMethod === "delegate") return { inputs, outputs: "delegate" };
@@ -74,8 +74,8 @@ function decodeSpec(json: SpecJson): Spec {
 
 function decodePort(json: Spec_Content_OutputJson): OutputSpec {
   return {
-    type: (json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type) as ValueType,
-    ...(json.default === undefined ? {} : { default: json.default as Value }),
+    type: (json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type),
+    ...(json.default === undefined ? {} : { default: json.default }),
     isSensitive: json.sensitive === true,
     ...(json.description === undefined || json.description === "" ? {} : { description: json.description }),
   };
@@ -117,7 +117,7 @@ function decodeDefinition(json: DefinitionJson): Definition {
     type,
     steps: (json.steps ?? []).map(decodeInvocation),
     env,
-    outputs: mapObject(json.outputs ?? {}, (value) => value as Value),
+    outputs: mapObject(json.outputs ?? {}, (value) => value),
     ...(json.delegate === undefined || json.delegate === "" ? {} : { delegate: json.delegate }),
   };
 }
@@ -138,7 +138,7 @@ function decodeInvocation(json: StepJson): StepInvocation {
     name: json.name ?? "",
     step: decodeReference(json.step),
     env: mapObject(json.env ?? {}, String),
-    inputs: mapObject(json.inputs ?? {}, (value) => value as Value),
+    inputs: mapObject(json.inputs ?? {}, (value) => value),
   };
 }
 

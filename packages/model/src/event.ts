@@ -157,6 +157,8 @@ export interface LogSummary {
   readonly indexFile?: string;
   readonly storedBytes: number;
   readonly droppedBytes: number;
+  /** The log itself in base64, both streams in order of arrival, when it is short. */
+  readonly inline?: string;
 }
 
 /** Of a whole stream after masking. */

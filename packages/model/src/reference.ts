@@ -96,7 +96,7 @@ export function parseReference(text: string): StepReference | ReferenceProblem {
   if (CONTROL.test(trimmed)) return { message: "The reference holds a control character" };
   const scheme = SCHEME.exec(trimmed)?.[1]?.toLowerCase();
   if (scheme === "builtin" || scheme === "dist") return parseDist(trimmed);
-  if (scheme === "oci" || /^oci:/.test(trimmed)) return ociProblem(trimmed);
+  if (scheme === "oci" || trimmed.startsWith("oci:")) return ociProblem(trimmed);
   if (/\.zip(?:$|\/\/|[#?])/i.test(trimmed) && !scheme?.startsWith("git+")) return parseZip(trimmed);
   if (scheme === undefined && /^[./]/.test(trimmed)) return { kind: "local", ...splitFile(trimmed, "path") };
   if (scheme !== undefined && !GIT_SCHEMES.has(scheme)) {

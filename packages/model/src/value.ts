@@ -57,7 +57,7 @@ export function reveal(value: RuntimeValue): Value {
 
 /** `reveal()` for a string. */
 export function revealString(value: RuntimeString): string {
-  return value instanceof Sensitive ? String(reveal(value)) : value;
+  return value instanceof Sensitive ? formatValue(reveal(value)) : value;
 }
 
 /** Whether the value or any part of it is marked. */

@@ -1,0 +1,36 @@
+import type { Command, CommandLine } from "../command.ts";
+import { openEngine } from "../open-engine.ts";
+import { fetchFlags } from "../run-flags.ts";
+import { print } from "../terminal.ts";
+
+export const cacheGc: Command = {
+  name: "cache gc",
+  summary: "Remove components that were not used for long",
+  usage: "[flags]",
+  description: ["The least recently used go first; a component that a running job uses stays."],
+  flags: {
+    "max-size": { type: "number", placeholder: "MIB", summary: "Keep at most this much", default: "2048", env: "STEP_RUNNER_CACHE_MAX_SIZE" },
+    "max-age": { type: "duration", summary: "Remove what was not used for this time", default: "30d", env: "STEP_RUNNER_CACHE_MAX_AGE" },
+    ...fetchFlags,
+  },
+  positionals: { min: 0, max: 0 },
+  examples: [
+    ["step-runner cache gc", "keep 2 GiB and 30 days"],
+    ["step-runner cache gc --max-size 0", "remove everything that is not in use"],
+  ],
+  run,
+};
+
+const MIB = 1_048_576;
+
+async function run(line: CommandLine): Promise<number> {
+  await using engine = openEngine(line);
+  const maxMib = line.number("max-size");
+  const maxAgeMs = line.number("max-age");
+  const report = await engine.cache.collect({
+    ...(maxMib === undefined ? {} : { maxBytes: maxMib * MIB }),
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+  });
+  await print(`${report.removed} components removed, ${(report.freedBytes / MIB).toFixed(1)} MiB freed, ${report.kept} kept\n`);
+  return 0;
+}

@@ -1,0 +1,52 @@
+import { ambientEnvironment, userDirectories } from "@steps/engine";
+import type { Command, CommandLine } from "../command.ts";
+import { launcherDirectory } from "../launcher.ts";
+import { jobFlags, readJob } from "../read-job.ts";
+import { runFlags } from "../run-flags.ts";
+import { runJob } from "../run-job.ts";
+
+export const local: Command = {
+  name: "local",
+  summary: "Run one job of a local CI file",
+  usage: "[FILE] [flags]",
+  description: [
+    "FILE is .gitlab-ci.yml unless given. A job runs with its variables and either its run: list or its scripts; " +
+      "keywords that are not honoured are reported. The job finds the command step-runner, also as /step-runner.",
+  ],
+  flags: { ...jobFlags, ...runFlags },
+  positionals: { min: 0, max: 1 },
+  examples: [
+    ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
+    ["step-runner local --job-name hello-world --output-file trace.json", "run a job and keep its trace"],
+    ["step-runner local --job-name test --variable LEVEL=debug", "override a variable"],
+  ],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const path = line.positionals[0] ?? ".gitlab-ci.yml";
+  const read = readJob(line, path);
+  if (read === undefined) return 2;
+  const { job, workDir } = read;
+  return runJob(line, {
+    entry: "local",
+    source: path,
+    jobName: job.name,
+    specDefinition: job.specDefinition,
+    positionOf: job.positionOf,
+    vars: job.variables,
+    env: jobEnvironment(line),
+    workDir,
+    baseDir: workDir,
+  });
+}
+
+// A step-runner that the job calls keeps its files where this one does.
+function jobEnvironment(line: CommandLine): Record<string, string> {
+  const env = ambientEnvironment(process.env);
+  const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
+  for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
+  const stateDir = line.string("state-dir") ?? userDirectories(process.env).state;
+  env["PATH"] = `${launcherDirectory(stateDir)}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
+  return env;
+}

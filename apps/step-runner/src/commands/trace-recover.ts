@@ -1,0 +1,35 @@
+import type { Command, CommandLine } from "../command.ts";
+import { openEngine } from "../open-engine.ts";
+import { stateDir } from "../run-flags.ts";
+import { errors, print } from "../terminal.ts";
+import { encodeTrace } from "@steps/trace";
+import { writeTrace } from "../write-trace.ts";
+
+export const traceRecover: Command = {
+  name: "trace recover",
+  summary: "Make a trace from the journal of a run that did not end",
+  usage: "[JOURNAL] [flags]",
+  description: [
+    "JOURNAL is a trace.jsonl or the folder it lies in; without it the newest run is taken that neither ended nor still " +
+      "runs. Steps that were running are shown as interrupted.",
+  ],
+  flags: {
+    "output-file": { type: "string", placeholder: "FILE", summary: "Write the trace to a file; standard output by default" },
+    "state-dir": stateDir,
+  },
+  positionals: { min: 0, max: 1 },
+  examples: [["step-runner trace recover --output-file trace.json", "after the runner was killed"]],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  await using engine = openEngine(line);
+  const recovered = await engine.recover(line.positionals[0]);
+  const outputFile = line.string("output-file");
+  if (outputFile === undefined) await print(encodeTrace(recovered.trace));
+  else writeTrace(outputFile, recovered.trace);
+  const torn = recovered.isTorn ? "; its last line was cut off" : "";
+  const killed = recovered.killed === 0 ? "" : `; ended ${recovered.killed} processes that were left`;
+  await errors.write(Buffer.from(`Recovered from ${recovered.journal}${torn}${killed}\n`));
+  return 0;
+}

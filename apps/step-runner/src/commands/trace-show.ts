@@ -1,0 +1,22 @@
+import { formatTrace } from "@steps/trace";
+import type { Command, CommandLine } from "../command.ts";
+import { readTrace } from "../read-trace.ts";
+import { print, terminalOf } from "../terminal.ts";
+
+export const traceShow: Command = {
+  name: "trace show",
+  summary: "Print a trace as a tree",
+  usage: "FILE|-",
+  flags: {},
+  positionals: { min: 1, max: 1 },
+  examples: [["step-runner trace show trace.json", "see what ran, with what, how long, and where it failed"]],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const trace = await readTrace(line.positionals[0] as string);
+  const { width, hasColor } = terminalOf(1);
+  const text = formatTrace(trace, { width, hasColor });
+  await print(text.endsWith("\n") ? text : `${text}\n`);
+  return 0;
+}

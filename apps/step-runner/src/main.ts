@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { VERSION } from "./version.ts";
+
+const args = process.argv.slice(2);
+if (args.length === 1 && (args[0] === "--version" || args[0] === "-V" || args[0] === "version")) {
+  process.stdout.write(`step-runner ${VERSION}\n`);
+} else {
+  // Everything else is behind this import, so that the version costs no more than Node itself.
+  const { dispatch } = await import("./dispatch.ts");
+  process.exitCode = await dispatch(args);
+}

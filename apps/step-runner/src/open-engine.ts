@@ -1,0 +1,35 @@
+import { createEngine, type Engine, type TraceSync } from "@steps/engine";
+import { type CommandLine, UsageError } from "./command.ts";
+import { VERSION } from "./version.ts";
+
+/** An engine as the flags of a command want it; a flag that the command lacks keeps its default. */
+export function openEngine(line: CommandLine): Engine {
+  const cacheDir = line.string("cache-dir");
+  const stateDir = line.string("state-dir");
+  const traceSync = line.string("trace-sync");
+  const git = line.string("git");
+  return createEngine({
+    runner: { name: "step-runner", version: VERSION },
+    ...(cacheDir === undefined ? {} : { cacheDir }),
+    ...(stateDir === undefined ? {} : { stateDir }),
+    ...(traceSync === undefined ? {} : { traceSync: traceSync as TraceSync }),
+    cache: {
+      ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
+      isOffline: line.boolean("offline"),
+      mirrors: readMirrors(line.list("mirror")),
+    },
+  });
+}
+
+function readMirrors(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts
+      .flatMap((text) => text.split(/[\s,]+/))
+      .filter((text) => text !== "")
+      .map((text) => {
+        const split = text.indexOf("=", text.indexOf("://"));
+        if (split < 1) throw new UsageError(`--mirror has a part that is not PREFIX=PREFIX: "${text}"`);
+        return [text.slice(0, split), text.slice(split + 1)];
+      }),
+  );
+}

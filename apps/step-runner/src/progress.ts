@@ -1,0 +1,62 @@
+import type { FetchProgress, RunHooks } from "@steps/engine";
+import { errors, terminalOf } from "./terminal.ts";
+
+type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
+
+const SHOW_AFTER_MS = 500;
+const REDRAW_MS = 100;
+
+/** What a person sees of a run besides the output of its steps; all of it on standard error. */
+export class Progress {
+  readonly #terminal = terminalOf(2);
+  readonly #isQuiet: boolean;
+  #fetch: { readonly start: number; drawn: number } | undefined;
+  #hasLine = false;
+
+  constructor(isQuiet: boolean) {
+    this.#isQuiet = isQuiet;
+  }
+
+  readonly onEvent = (event: JournalEvent): void => {
+    if (event.type === "note" && (event.level === "error" || (event.level === "warning" && !this.#isQuiet))) this.#say(event.message);
+    if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
+    if (event.type === "process-starting" && !this.#isQuiet) this.#say(this.#terminal.dim(`Running step name=${this.#nameOf(event.path)}`));
+    if (event.type === "step-opened") this.#names.set(event.path, event.name);
+  };
+
+  /** A fetch that takes long shows how far it is, on a terminal only and in one line that is drawn over. */
+  readonly onProgress = (_path: string, reference: string, progress: FetchProgress): void => {
+    if (!this.#terminal.isTerminal || this.#isQuiet) return;
+    const now = performance.now();
+    this.#fetch ??= { start: now, drawn: 0 };
+    if (now - this.#fetch.start < SHOW_AFTER_MS || now - this.#fetch.drawn < REDRAW_MS) return;
+    this.#fetch.drawn = now;
+    const seconds = Math.round((now - this.#fetch.start) / 1000);
+    const text = `Fetching ${reference}: ${progress.phase}${amount(progress)}, ${seconds} s`;
+    this.#hasLine = true;
+    void errors.write(Buffer.from(`\r\u001B[K${text.slice(0, this.#terminal.width - 1)}`));
+  };
+
+  readonly #names = new Map<string, string>();
+
+  #nameOf(path: string): string {
+    return this.#names.get(path) ?? "";
+  }
+
+  #endFetch(): void {
+    this.#fetch = undefined;
+    if (this.#hasLine) void errors.write(Buffer.from("\r\u001B[K"));
+    this.#hasLine = false;
+  }
+
+  #say(text: string): void {
+    this.#endFetch();
+    void errors.write(Buffer.from(`${text}\n`));
+  }
+}
+
+function amount(progress: FetchProgress): string {
+  if (progress.bytes === undefined) return "";
+  const mib = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+  return progress.totalBytes === undefined ? ` ${mib(progress.bytes)}` : ` ${mib(progress.bytes)} of ${mib(progress.totalBytes)}`;
+}

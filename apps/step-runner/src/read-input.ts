@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { compileInput, compileStepList } from "@steps/compiler";
+import { CompileError } from "@steps/engine";
+import { type Diagnostic, formatReference, type SpecDefinition, type StepReference } from "@steps/model";
+import { type CommandLine, type Flags, UsageError } from "./command.ts";
+import { showDiagnostics } from "./diagnose.ts";
+import { openEngine } from "./open-engine.ts";
+import { jobFlags, readJob } from "./read-job.ts";
+import { readStdin } from "./read-stdin.ts";
+import { gitFlags, readReference } from "./reference-argument.ts";
+import { fetchFlags } from "./run-flags.ts";
+import { StopSignals } from "./signals.ts";
+
+/** Flags of commands that read any kind of input without running it. */
+export const inputFlags: Flags = {
+  json: { type: "string", placeholder: "JSON|-", summary: "Read this JSON, or standard input" },
+  lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
+  ...jobFlags,
+  ...gitFlags,
+  ...fetchFlags,
+};
+
+/** What the arguments name, compiled; its diagnostics were shown. */
+export interface Input {
+  readonly name: string;
+  readonly specDefinition: SpecDefinition | undefined;
+}
+
+/**
+ * Reads what the arguments name: --json, a job of a CI file, a step file or list, a reference, standard input for `-`,
+ * or the variable STEPS if there is no argument. @throws {UsageError}
+ */
+export async function readInput(line: CommandLine): Promise<Input> {
+  const [path] = line.positionals;
+  const json = line.string("json") ?? (path === "-" ? "-" : undefined);
+  if (json !== undefined) return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
+  if (path !== undefined && isFile(path)) {
+    if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml") return compileText(line, path, readFileSync(path, "utf8"));
+    return { name: path, specDefinition: readJob(line, path)?.job.specDefinition };
+  }
+  const reference = readReference(line);
+  return reference === undefined ? readSteps(line) : load(line, reference);
+}
+
+function compileText(line: CommandLine, name: string, text: string): Input {
+  const compiled = compileInput({ name, text }, { isLenient: line.boolean("lenient") });
+  showDiagnostics(compiled.diagnostics, { withNotes: true });
+  return { name, specDefinition: compiled.specDefinition };
+}
+
+function readSteps(line: CommandLine): Input {
+  const text = process.env["STEPS"];
+  if (text === undefined) throw new UsageError("Nothing to read", "Name a file or a reference, give --json, or set STEPS.");
+  const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
+  showDiagnostics(compiled.diagnostics, { withNotes: true });
+  return { name: "STEPS", specDefinition: compiled.specDefinition };
+}
+
+async function load(line: CommandLine, reference: StepReference): Promise<Input> {
+  await using engine = openEngine(line);
+  using stop = new StopSignals();
+  const name = formatReference(reference);
+  try {
+    const loaded = await engine.load(reference, process.cwd(), {
+      signal: stop.signal,
+      isLenient: line.boolean("lenient"),
+      onDiagnostics: (_path, diagnostics: readonly Diagnostic[]) => showDiagnostics(diagnostics, { withNotes: true }),
+    });
+    return { name, specDefinition: loaded.specDefinition };
+  } catch (error) {
+    // Its diagnostics were shown.
+    if (error instanceof CompileError) return { name, specDefinition: undefined };
+    throw error;
+  }
+}
+
+function isFile(path: string): boolean {
+  return /\.(?:ya?ml|json)$/i.test(path) && existsSync(path) && statSync(path).isFile();
+}

@@ -1,0 +1,78 @@
+import { isAbsolute, resolve } from "node:path";
+import { type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
+import { revealString, type RuntimeString, sensitive } from "@steps/model";
+import type { CommandLine } from "./command.ts";
+import { openEngine } from "./open-engine.ts";
+import { Progress } from "./progress.ts";
+import { StopSignals } from "./signals.ts";
+import { complain, errors, output } from "./terminal.ts";
+import { writeResults } from "./write-results.ts";
+import { writeTrace } from "./write-trace.ts";
+
+/** A job as a command knows it; what the flags of `runFlags` say is added here. */
+export type JobRequest = Pick<
+  RunRequest,
+  "entry" | "source" | "specDefinition" | "positionOf" | "vars" | "env" | "jobName" | "workDir" | "baseDir"
+>;
+
+/** Runs a job, shows it, writes what was asked for, and gives the exit code. */
+export async function runJob(line: CommandLine, job: JobRequest, defaults: { readonly outputFile?: string } = {}): Promise<number> {
+  await using engine = openEngine(line);
+  using stop = new StopSignals();
+  const progress = new Progress(line.boolean("quiet"));
+  const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
+  const result = await engine.run(
+    withFlags(line, job),
+    {
+      onEvent: progress.onEvent,
+      onProgress: progress.onProgress,
+      onOutput: (stream, chunk) => (stream === "stdout" ? output : errors).write(chunk),
+      wantsResult,
+    },
+    stop.signal,
+  );
+  const outputFile = line.string("output-file") ?? defaults.outputFile;
+  if (outputFile !== undefined) writeTrace(outputFile, result.trace);
+  if (wantsResult && result.result !== undefined) await writeResults(line, result.result);
+  report(line, result, outputFile);
+  return result.exitCode;
+}
+
+function withFlags(line: CommandLine, job: JobRequest): RunRequest {
+  const masked = new Set([...line.list("mask-variable").flatMap((names) => names.split(",")), ...secretVariableNames(Object.keys(job.vars ?? {}))]);
+  const vars = marked(job.vars ?? {}, masked);
+  const env = marked(job.env, masked);
+  const timeoutMs = line.number("timeout");
+  const graceMs = line.number("grace");
+  return {
+    ...job,
+    vars,
+    env,
+    secrets: [...line.list("mask"), ...secretsOf(vars, masked), ...secretsOf(env, masked)],
+    isLenient: line.boolean("lenient"),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  };
+}
+
+type Variables = Readonly<Record<string, RuntimeString>>;
+
+function marked(values: Variables, masked: ReadonlySet<string>): Variables {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, masked.has(name) ? (sensitive(value) as RuntimeString) : value]));
+}
+
+function secretsOf(values: Variables, masked: ReadonlySet<string>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => (masked.has(name) ? [revealString(value)] : []));
+}
+
+function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {
+  const { outcome } = result;
+  if (outcome.status !== "success") complain(outcome.error?.message ?? `The job ended: ${outcome.status}`);
+  if (result.unmaskable > 0) complain(`${result.unmaskable} values are too short to be masked`);
+  if (outputFile !== undefined && !line.boolean("quiet")) void errors.write(Buffer.from(`Trace: ${outputFile}\n`));
+}
+
+/** An absolute path for one that was typed. */
+export function absolute(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
+}

@@ -1,0 +1,40 @@
+import { isatty } from "node:tty";
+import { OutputWriter } from "./output-writer.ts";
+
+/** Standard output and standard error, shared by everything that writes to them so that order is kept. */
+export const output = new OutputWriter(1);
+export const errors = new OutputWriter(2);
+
+/** What an output stream can show. */
+export interface Terminal {
+  readonly isTerminal: boolean;
+  readonly hasColor: boolean;
+  /** Columns; 100 where there is no terminal. */
+  readonly width: number;
+  bold(text: string): string;
+  red(text: string): string;
+  dim(text: string): string;
+}
+
+/** The abilities of a stream: colour only on a terminal without `NO_COLOR` that is not dumb, or if `FORCE_COLOR` says so. */
+export function terminalOf(fd: 1 | 2, env: NodeJS.ProcessEnv = process.env): Terminal {
+  const isTerminal = isatty(fd);
+  const forced = env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0" && env["FORCE_COLOR"] !== "";
+  const hasColor = (env["NO_COLOR"] ?? "") === "" && (forced || (isTerminal && env["TERM"] !== "dumb"));
+  const paint = (code: number) => (text: string) => (hasColor ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const columns = Number(env["COLUMNS"]);
+  const width = isTerminal ? (fd === 1 ? process.stdout : process.stderr).columns : Number.isInteger(columns) && columns > 0 ? columns : 100;
+  return { isTerminal, hasColor, width: Math.max(20, width), bold: paint(1), red: paint(31), dim: paint(2) };
+}
+
+/** Says on standard error what went wrong, and what to do about it. */
+export function complain(message: string, hint?: string): void {
+  const { red } = terminalOf(2);
+  const rows = [`${red("step-runner:")} ${message}`, ...(hint === undefined ? [] : [`  hint: ${hint}`])];
+  void errors.write(Buffer.from(`${rows.join("\n")}\n`));
+}
+
+/** Writes text to standard output at its reader's pace. */
+export async function print(text: string): Promise<void> {
+  await output.write(Buffer.from(text));
+}

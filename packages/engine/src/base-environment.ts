@@ -1,0 +1,42 @@
+import { createObject } from "@steps/model";
+
+type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Variables of the operating system that every step gets; the rest has to be named by the step or its caller. */
+export const AMBIENT_NAMES: readonly string[] = [
+  "HOME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "NO_PROXY", "PATH", "SHELL", "TERM",
+  "TMPDIR", "TZ", "USER", "all_proxy", "http_proxy", "https_proxy", "no_proxy",
+]; // oxfmt-ignore
+
+/** Prefixes of the variables that a CI system gives a job. */
+const VARIABLE_PREFIXES: readonly string[] = ["CI_", "GITLAB_", "DOCKER_"];
+
+/** Predefined variables of GitLab that hold secrets. A job's environment does not say which of its variables are masked. */
+const SECRET_VARIABLES: readonly string[] = [
+  "CI_JOB_TOKEN", "CI_REGISTRY_PASSWORD", "CI_DEPLOY_PASSWORD", "CI_DEPENDENCY_PROXY_PASSWORD", "CI_REPOSITORY_URL",
+  "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2", "DOCKER_AUTH_CONFIG",
+]; // oxfmt-ignore
+
+/** The environment that all steps start from (`steps-language` 5.4). */
+export function ambientEnvironment(env: ProcessEnvironment): Record<string, string> {
+  return pick(env, (name) => AMBIENT_NAMES.includes(name));
+}
+
+/** The job variables that an environment holds. */
+export function jobVariables(env: ProcessEnvironment): Record<string, string> {
+  return pick(env, (name) => name === "CI" || VARIABLE_PREFIXES.some((prefix) => name.startsWith(prefix)));
+}
+
+/** Names among `names` whose values are secrets by GitLab's definition. */
+export function secretVariableNames(names: Iterable<string>): string[] {
+  return [...names].filter((name) => SECRET_VARIABLES.includes(name));
+}
+
+function pick(env: ProcessEnvironment, isWanted: (name: string) => boolean): Record<string, string> {
+  const picked = createObject<string>();
+  for (const name of Object.keys(env)) {
+    const value = env[name];
+    if (value !== undefined && isWanted(name)) picked[name] = value;
+  }
+  return picked;
+}

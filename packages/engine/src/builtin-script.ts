@@ -1,0 +1,64 @@
+import { accessSync, constants } from "node:fs";
+import type { SpecDefinition } from "@steps/model";
+
+const SHELL_FOLDERS: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** The shell that `script:` uses: the first bash in the usual places, else the first sh, else whatever `sh` is on the PATH. */
+export function defaultShell(): string {
+  for (const name of ["bash", "sh"]) {
+    for (const folder of SHELL_FOLDERS) {
+      if (isExecutable(`${folder}/${name}`)) return `${folder}/${name}`;
+    }
+  }
+  return "sh";
+}
+
+/**
+ * The step behind `script:`. It stops at the first failing line, also inside a pipe where the shell is bash
+ * (`steps-language` C12), and reads back outputs that nobody declared.
+ *
+ * `+o nounset` is the state every shell starts in: it fills the place of `pipefail` for shells that know no such option.
+ */
+export function scriptStep(shell: string = defaultShell()): SpecDefinition {
+  const isBash = `(inputs.shell == "" && ${shell.endsWith("bash")} || endsWith(inputs.shell, "bash"))`;
+  const toggle = (condition: string) => `\${{ ${condition} && "-o" || "+o" }}`;
+  return {
+    spec: {
+      inputs: {
+        script: { type: "string", isSensitive: false },
+        shell: { type: "string", isSensitive: false, default: "" },
+        errexit: { type: "boolean", isSensitive: false, default: true },
+        pipefail: { type: "boolean", isSensitive: false, default: true },
+        xtrace: { type: "boolean", isSensitive: false, default: false },
+      },
+      outputs: {},
+      hasOpenOutputs: true,
+    },
+    definition: {
+      type: "exec",
+      command: [
+        `\${{ inputs.shell || "${shell}" }}`,
+        toggle("inputs.errexit"),
+        "errexit",
+        toggle(`inputs.pipefail && ${isBash}`),
+        `\${{ ${isBash} && "pipefail" || "nounset" }}`,
+        toggle("inputs.xtrace"),
+        "xtrace",
+        "-c",
+        "${{ inputs.script }}",
+      ],
+      env: { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" },
+    },
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (cause) {
+    // Not there, or not ours to run: the next place is tried.
+    void cause;
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import { type CacheOptions, type ComponentCache, createCache } from "@steps/cache";
+import type { TraceJson } from "@steps/proto";
+import type { LoadedStep } from "@steps/executor";
+import type { StepReference } from "@steps/model";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { privateDirectory, userDirectories } from "./directories.ts";
+import type { TraceSync } from "./journal-file.ts";
+import { type LoaderOptions, StepLoader } from "./load-step.ts";
+import { type Recovered, recover } from "./recover.ts";
+import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
+import { run, type RunContext, type RunHooks, type RunRequest, type RunResult } from "./run.ts";
+
+export interface EngineOptions {
+  /** Name and version of the program around the engine; both stand in each trace. */
+  readonly runner: { readonly name: string; readonly version: string };
+  /** Default: the user's directory, see `userDirectories()`. */
+  readonly cacheDir?: string;
+  readonly stateDir?: string;
+  /** Default: `step`. */
+  readonly traceSync?: TraceSync;
+  /** The environment that directories, git and proxies are looked up in. Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cache?: Partial<Omit<CacheOptions, "root" | "env">>;
+}
+
+/** Runs, replays and recovers jobs of steps. */
+export interface Engine extends AsyncDisposable {
+  readonly cache: ComponentCache;
+  readonly stateDir: string;
+  run(request: RunRequest, hooks: RunHooks, signal: AbortSignal): Promise<RunResult>;
+  replay(trace: TraceJson, options: ReplayOptions): Promise<ReplayReport>;
+  recover(journal?: string): Promise<Recovered>;
+  /** Fetches and compiles one step without running it; `baseDir` is where local references start. */
+  load(reference: StepReference, baseDir: string, options: LoadOptions): Promise<LoadedStep>;
+}
+
+export interface LoadOptions extends Pick<LoaderOptions, "onDiagnostics" | "onNote" | "onProgress" | "isLenient"> {
+  readonly signal: AbortSignal;
+}
+
+/** Puts compiler, cache, executor and trace together. One engine serves one job: versions that may move are looked up once. */
+export function createEngine(options: EngineOptions): Engine {
+  const env = options.env ?? process.env;
+  const directories = userDirectories(env);
+  const stateDir = options.stateDir ?? directories.state;
+  const cache = createCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
+  const context: RunContext = { cache, stateDir, traceSync: options.traceSync ?? "step", runner: options.runner };
+  return {
+    cache,
+    stateDir,
+    run: (request, hooks, signal) => run(context, request, hooks, signal),
+    replay: (trace, replayOptions) => replay(context, trace, replayOptions),
+    recover: (journal) => recover(stateDir, journal),
+    load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
+    [Symbol.asyncDispose]: () => cache[Symbol.asyncDispose](),
+  };
+}
+
+async function load(
+  context: RunContext,
+  reference: StepReference,
+  options: LoadOptions & { readonly baseDir: string },
+): Promise<LoadedStep> {
+  const tmpDir = mkdtempSync(join(privateDirectory(context.stateDir), "load-"));
+  try {
+    const loader = new StepLoader({ ...options, cache: context.cache, tmpDir });
+    return await loader.load(reference, { dir: options.baseDir, root: undefined }, { signal: options.signal, path: "", env: {} });
+  } finally {
+    rmSync(tmpDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,25 @@
+import { type Diagnostic, StepsError } from "@steps/model";
+
+export type EngineErrorCode =
+  | "COMPILE_FAILED"
+  | "REFERENCE_INVALID"
+  | "STEP_NOT_FOUND"
+  | "STATE_UNSAFE"
+  | "JOURNAL_NOT_FOUND"
+  | "PIN_MISSING";
+
+/** What keeps a run from being put together. */
+export class EngineError extends StepsError<EngineErrorCode> {}
+
+/** A step's files do not compile. All that is wrong with them is in `diagnostics`. */
+export class CompileError extends EngineError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(name: string, diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    const first = errors[0]?.message ?? "unknown error";
+    const more = errors.length > 1 ? ` and ${errors.length - 1} more` : "";
+    super("COMPILE_FAILED", `Cannot compile "${name}": ${first}${more}`);
+    this.diagnostics = diagnostics;
+  }
+}

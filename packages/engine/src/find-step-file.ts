@@ -1,0 +1,58 @@
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { DEFAULT_FILES, isStepsError } from "@steps/model";
+import { EngineError } from "./engine-error.ts";
+
+/** A step file on disk. */
+export interface StepFile {
+  /** Absolute folder of the file. */
+  readonly dir: string;
+  readonly file: string;
+  readonly text: string;
+  /** The other default file in the same folder, which was not taken. */
+  readonly shadowed: string | undefined;
+}
+
+const MAX_STEP_FILE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Reads the step file of a folder: `file`, or the first of the default names.
+ *
+ * @throws {EngineError} STEP_NOT_FOUND; REFERENCE_INVALID if the file lies outside `root`
+ */
+export function findStepFile(dir: string, file: string | undefined, root: string | undefined): StepFile {
+  const found = (file === undefined ? DEFAULT_FILES : [file]).filter((name) => existsSync(join(dir, name)));
+  const chosen = found[0];
+  if (chosen === undefined) throw notFound(dir, file, root);
+  const path = join(dir, chosen);
+  if (root !== undefined) assertInside(root, path);
+  const stat = statSync(path);
+  if (!stat.isFile()) throw new EngineError("STEP_NOT_FOUND", `Cannot read step file "${path}": it is not a file`);
+  if (stat.size > MAX_STEP_FILE_BYTES) {
+    throw new EngineError("STEP_NOT_FOUND", `Cannot read step file "${path}": it has ${stat.size} bytes, more than ${MAX_STEP_FILE_BYTES}`);
+  }
+  return { dir, file: chosen, text: readFileSync(path, "utf8"), shadowed: found.find((name) => name.slice(0, 4) !== chosen.slice(0, 4)) };
+}
+
+/** Whether an error says that there is no step file, rather than that one is wrong. */
+export function isStepNotFound(error: unknown): boolean {
+  return isStepsError(error, "STEP_NOT_FOUND");
+}
+
+/** Refuses a path that leads out of a component, also by links. @throws {EngineError} REFERENCE_INVALID */
+export function assertInside(root: string, path: string): void {
+  const inner = relative(realpathSync(root), realpathSync(path));
+  if (inner === ".." || inner.startsWith(`..${sep}`) || isAbsolute(inner)) {
+    throw new EngineError("REFERENCE_INVALID", `Cannot use "${path}": it is outside its component`);
+  }
+}
+
+function notFound(dir: string, file: string | undefined, root: string | undefined): EngineError {
+  const shown = root === undefined ? dir : relative(root, dir) || ".";
+  const isFolder = existsSync(dir) && lstatSync(dir).isDirectory();
+  const wanted = file ?? DEFAULT_FILES.join(", ");
+  const message = isFolder
+    ? `Cannot find a step in "${shown}": it has no ${wanted}`
+    : `Cannot find a step in "${shown}": there is no such folder`;
+  return new EngineError("STEP_NOT_FOUND", message);
+}

@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ComponentCache, ComponentRequest, ResolvedComponent } from "@steps/cache";
+import { compileStepFile, type Compiled } from "@steps/compiler";
+import type { LoadedStep, LoadFrom, LoadStep } from "@steps/executor";
+import {
+  type Diagnostic,
+  digestOf,
+  encodeSpecDefinition,
+  formatReference,
+  type GitReference,
+  type LocalReference,
+  type Resource,
+  type SpecDefinition,
+  type StepReference,
+  type ZipReference,
+} from "@steps/model";
+import { scriptStep } from "./builtin-script.ts";
+import { CompileError, EngineError } from "./engine-error.ts";
+import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
+
+export interface LoaderOptions {
+  readonly cache: ComponentCache;
+  /** Private copies of fetched components are made below it. */
+  readonly tmpDir: string;
+  readonly isLenient?: boolean;
+  /** Replay: what a component must be. Absent for the ordinary run. */
+  readonly pin?: (request: ComponentRequest) => Resource;
+  readonly onDiagnostics?: (stepPath: string, diagnostics: readonly Diagnostic[]) => void;
+  readonly onNote?: (stepPath: string, code: string, message: string) => void;
+  readonly onProgress?: (stepPath: string, reference: string, progress: FetchProgress) => void;
+}
+
+/** How far a fetch is. */
+export interface FetchProgress {
+  readonly phase: string;
+  readonly bytes?: number;
+  readonly totalBytes?: number;
+}
+
+interface Tree {
+  readonly root: string;
+  readonly resource: Resource;
+}
+
+interface LoadOptions {
+  readonly signal: AbortSignal;
+  readonly path: string;
+}
+
+/** Brings steps here and compiles them, one at a time, as the executor comes to them. One object serves one run. */
+export class StepLoader {
+  readonly #options: LoaderOptions;
+  /** Where a component was copied to, by the digest of its tree. */
+  readonly #copies = new Map<string, Promise<string>>();
+  /** Which component a copy is of, so that a local reference inside it names the same component. */
+  readonly #trees = new Map<string, Tree>();
+  readonly #compiled = new Map<string, Compiled>();
+  #script: SpecDefinition | undefined;
+
+  constructor(options: LoaderOptions) {
+    this.#options = options;
+  }
+
+  /** The `LoadStep` of the executor. @throws {EngineError} @throws {CacheError} */
+  readonly load: LoadStep = async (reference, from, options) => {
+    switch (reference.kind) {
+      case "local":
+        return this.#loadLocal(reference, from, options);
+      case "git":
+        return this.#loadTree(reference, { kind: "git", url: reference.url, version: reference.version }, options);
+      case "zip":
+        return this.#loadTree(reference, zipRequest(reference, from), options);
+      case "dist":
+        return this.#loadBuiltin(reference.path);
+      case "dynamic":
+      case "inline":
+        throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);
+    }
+  };
+
+  async #loadLocal(reference: LocalReference, from: LoadFrom, options: LoadOptions): Promise<LoadedStep> {
+    const dir = resolve(from.dir, reference.path);
+    const tree = from.root === undefined || isAbsolute(reference.path) ? undefined : this.#trees.get(from.root);
+    if (tree !== undefined) {
+      if (existsSync(dir)) assertInside(tree.root, dir);
+      const found = findStepFile(dir, reference.file, tree.root);
+      return this.#compile(found, { ...tree, name: formatReference(reference) }, options);
+    }
+    const found = findStepFile(dir, reference.file, undefined);
+    const component = await this.#resolve({ kind: "local", dir: found.dir }, reference, options);
+    const shown = relative(process.cwd(), join(found.dir, found.file));
+    const name = shown.startsWith("..") ? join(found.dir, found.file) : shown;
+    return this.#compile(found, { root: found.dir, resource: component.resource, name, isLocal: true, component }, options);
+  }
+
+  async #loadTree(reference: GitReference | ZipReference, request: ComponentRequest, options: LoadOptions): Promise<LoadedStep> {
+    const component = await this.#resolve(request, reference, options);
+    const root = await this.#copy(component);
+    const { resource } = component;
+    this.#trees.set(root, { root, resource });
+    const found = this.#findInTree(reference, root, options);
+    const inner = join(relative(root, found.dir), found.file);
+    const name = `${formatReference({ ...reference, dir: "", file: "" }).replace(/@[^@]*$/, "")} ${inner}`;
+    return this.#compile(found, { root, resource, name: name.trim(), component }, options);
+  }
+
+  // The short form means `steps/`, but repositories of before that rule have their step at the root.
+  #findInTree(reference: GitReference | ZipReference, root: string, options: LoadOptions): StepFile {
+    try {
+      return findStepFile(join(root, reference.dir), reference.file, root);
+    } catch (error) {
+      if (reference.kind !== "git" || reference.dir !== "steps" || reference.file !== undefined || !isStepNotFound(error)) throw error;
+      try {
+        const found = findStepFile(root, undefined, root);
+        this.#options.onNote?.(options.path, "step-at-root", `"${formatReference(reference)}" has no steps/ folder; using its root`);
+        return found;
+      } catch (cause) {
+        if (isStepNotFound(cause)) throw error;
+        throw cause;
+      }
+    }
+  }
+
+  async #loadBuiltin(path: string): Promise<LoadedStep> {
+    if (path !== "script") {
+      throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, { hint: "The built-in steps are: script." });
+    }
+    this.#script ??= scriptStep();
+    const specDefinition = this.#script;
+    return {
+      specDefinition,
+      definitionDigest: this.#digest(specDefinition),
+      dir: this.#options.tmpDir,
+      root: undefined,
+      component: undefined,
+      fetch: undefined,
+      subpath: "",
+    };
+  }
+
+  async #resolve(request: ComponentRequest, reference: StepReference, options: LoadOptions): Promise<ResolvedComponent> {
+    const name = formatReference(reference);
+    const pin = this.#options.pin?.(request);
+    const component = await this.#options.cache.resolve(request, {
+      signal: options.signal,
+      onProgress: (progress) => this.#options.onProgress?.(options.path, name, progress),
+      ...(pin === undefined ? {} : { pin }),
+    });
+    if (component.note !== undefined) this.#options.onNote?.(options.path, "cache", component.note);
+    return component;
+  }
+
+  // Steps run as the owner of the cache: a copy is what keeps one that edits its own files from reaching the next job.
+  #copy(component: ResolvedComponent): Promise<string> {
+    const key = component.resource.digest["gitTree"] ?? component.dir;
+    let copy = this.#copies.get(key);
+    if (copy === undefined) {
+      const parent = join(this.#options.tmpDir, "components");
+      mkdirSync(parent, { recursive: true, mode: 0o700 });
+      copy = this.#options.cache.materialize(component, join(parent, String(this.#copies.size)));
+      this.#copies.set(key, copy);
+    }
+    return copy;
+  }
+
+  #compile(
+    found: StepFile,
+    origin: Tree & { readonly name: string; readonly isLocal?: boolean; readonly component?: ResolvedComponent },
+    options: LoadOptions,
+  ): LoadedStep {
+    if (found.shadowed !== undefined) {
+      this.#options.onNote?.(options.path, "shadowed-step-file", `"${found.dir}" has both ${found.file} and ${found.shadowed}; ${found.file} is used`);
+    }
+    const compiled = this.#compileText(origin.name, found.text);
+    this.#options.onDiagnostics?.(options.path, compiled.diagnostics);
+    const { specDefinition } = compiled;
+    if (specDefinition === undefined) throw new CompileError(origin.name, compiled.diagnostics);
+    return {
+      specDefinition,
+      definitionDigest: this.#digest(specDefinition),
+      dir: found.dir,
+      root: origin.isLocal === true ? undefined : origin.root,
+      component: origin.resource,
+      fetch: origin.component?.fetch ?? { isHit: true, bytes: 0, durationMs: 0 },
+      subpath: join(relative(origin.root, found.dir), found.file),
+      positionOf: compiled.positionOf,
+    };
+  }
+
+  #compileText(name: string, text: string): Compiled {
+    const key = `${name}\0${text}`;
+    let compiled = this.#compiled.get(key);
+    if (compiled === undefined) {
+      compiled = compileStepFile({ name, text }, { isLenient: this.#options.isLenient === true });
+      this.#compiled.set(key, compiled);
+    }
+    return compiled;
+  }
+
+  readonly #digests = new WeakMap<SpecDefinition, string>();
+
+  #digest(specDefinition: SpecDefinition): string {
+    let digest = this.#digests.get(specDefinition);
+    if (digest === undefined) {
+      digest = digestOf(encodeSpecDefinition(specDefinition));
+      this.#digests.set(specDefinition, digest);
+    }
+    return digest;
+  }
+}
+
+function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {
+  const isHttp = /^https?:/i.test(reference.url);
+  const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;
+  const url = isHttp ? reference.url : resolve(from.dir, path);
+  if (!isHttp && from.root !== undefined && !isAbsolute(path) && existsSync(url)) assertInside(from.root, url);
+  return { kind: "zip", url, ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }) };
+}

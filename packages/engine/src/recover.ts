@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { killSurvivors } from "@steps/executor";
+import type { TraceJson } from "@steps/proto";
+import { createRecorder, parseJournal } from "@steps/trace";
+import { EngineError } from "./engine-error.ts";
+import { isAlive, isClosed, listRuns, type RunDirectory } from "./run-directory.ts";
+
+/** A journal that became a trace. */
+export interface Recovered {
+  readonly trace: TraceJson;
+  readonly journal: string;
+  /** Whether the last line was cut off in the middle. */
+  readonly isTorn: boolean;
+  /** Processes of the run that were still there and are not any more. */
+  readonly killed: number;
+}
+
+const GRACE_MS = 2_000;
+const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+
+/**
+ * Turns a journal into a trace: of the file given, or of the newest run that neither ended nor still runs. Steps that
+ * were open are `interrupted`; what is left of the run's processes is ended.
+ *
+ * @throws {EngineError} JOURNAL_NOT_FOUND
+ * @throws {TraceError} JOURNAL_CORRUPT
+ */
+export async function recover(stateDir: string, journalPath?: string): Promise<Recovered> {
+  const journal = journalPath === undefined ? newestOpen(stateDir).journal : locate(journalPath);
+  const size = statSync(journal).size;
+  if (size > MAX_JOURNAL_BYTES) throw new EngineError("JOURNAL_NOT_FOUND", `Cannot read journal "${journal}": it has ${size} bytes`);
+  const parsed = parseJournal(readFileSync(journal, "utf8"));
+  const recorder = createRecorder();
+  for (const event of parsed.events) recorder.apply(event);
+  const isFinished = parsed.events.some((event) => event.type === "run-finished");
+  const trace = recorder.trace({ journalRoot: parsed.root, journalEvents: parsed.events.length, isRecovered: !isFinished });
+  const killed = isFinished ? 0 : await endProcesses(journal);
+  return { trace, journal, isTorn: parsed.isTorn, killed };
+}
+
+function locate(path: string): string {
+  const journal = existsSync(path) && statSync(path).isDirectory() ? join(path, "trace.jsonl") : path;
+  if (!existsSync(journal)) throw new EngineError("JOURNAL_NOT_FOUND", `Cannot find journal "${path}"`);
+  return journal;
+}
+
+function newestOpen(stateDir: string): RunDirectory {
+  const open = listRuns(stateDir).find((run) => !isClosed(run) && !isAlive(run) && existsSync(run.journal));
+  if (open !== undefined) return open;
+  throw new EngineError("JOURNAL_NOT_FOUND", "Cannot find a journal to recover: every run ended or still runs", {
+    hint: "Name the journal of an ended run, or its folder.",
+  });
+}
+
+// The trace's id is also the mark that every process of the run carries in its environment.
+async function endProcesses(journal: string): Promise<number> {
+  const traceId = /-([0-9a-f]{32})$/.exec(basename(dirname(journal)))?.[1];
+  const path = dirname(journal);
+  if (traceId === undefined || isAlive({ traceId, path, journal, logs: join(path, "logs"), tmp: join(path, "tmp") })) return 0;
+  return killSurvivors(traceId, GRACE_MS);
+}

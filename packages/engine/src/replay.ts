@@ -1,0 +1,218 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import type { ComponentCache, ComponentRequest } from "@steps/cache";
+import { isStepsError, messageOf, type Outcome, type Resource, type RuntimeString, sensitive } from "@steps/model";
+import type { ResourceJson, TraceJson } from "@steps/proto";
+import { compareTraces, type Comparison, type Pins, pinsOf, requestOf, verifyTrace } from "@steps/trace";
+import { EngineError } from "./engine-error.ts";
+import { run, type RunContext, type RunHooks, type RunResult } from "./run.ts";
+
+/** What a replay found, and what it exits with (`trace-and-security` 3.3). */
+export type ReplayVerdict =
+  | "same"
+  | "different"
+  | "component-mismatch"
+  | "component-unavailable"
+  | "missing-secret"
+  | "trace-invalid"
+  | "runtime-drift"
+  | "cancelled"
+  | "error";
+
+const EXIT_CODES: Readonly<Record<ReplayVerdict, number>> = {
+  same: 0,
+  error: 1,
+  different: 10,
+  "component-mismatch": 11,
+  "component-unavailable": 12,
+  "missing-secret": 13,
+  "trace-invalid": 14,
+  "runtime-drift": 15,
+  cancelled: 130,
+};
+
+export interface ReplayOptions {
+  /** Values for what the trace holds redacted, by the name of the input or variable. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Where the steps run; the recorded directory if it exists, else the current one. */
+  readonly workDir?: string;
+  /** Where local references start; the recorded directory if it exists, else the work directory. */
+  readonly baseDir?: string;
+  /** Logs, tools and the runtime must be equal too. */
+  readonly isStrict?: boolean;
+  /** Pointers of differences that do not count. */
+  readonly ignore?: readonly string[];
+  readonly hooks?: RunHooks;
+  readonly signal: AbortSignal;
+}
+
+export interface ReplayReport {
+  readonly verdict: ReplayVerdict;
+  readonly exitCode: number;
+  /** Why, a sentence each. */
+  readonly reasons: readonly string[];
+  readonly traceId: string;
+  /** Absent if nothing was run. */
+  readonly replay?: RunResult;
+  readonly comparison?: Comparison;
+}
+
+/** A component that a replay will use. */
+export interface PlannedComponent {
+  readonly resource: ResourceJson;
+  readonly location: string;
+}
+
+/** What a replay would do: the components it pins. */
+export function planReplay(trace: TraceJson): PlannedComponent[] {
+  return (trace.resources ?? [])
+    .filter((resource) => resource.kind !== "binary")
+    .map((resource) => ({ resource, location: resource.uri ?? "" }));
+}
+
+/**
+ * Runs a trace again with exactly the components and inputs it names: verifies before, compares after. Nothing runs if
+ * the trace was changed, a value is missing, or a component is not what it was.
+ *
+ * @throws {TraceError} VERSION_UNSUPPORTED, before anything else
+ */
+export async function replay(context: RunContext, trace: TraceJson, options: ReplayOptions): Promise<ReplayReport> {
+  const traceId = trace.traceId ?? "";
+  const report = (verdict: ReplayVerdict, reasons: readonly string[], more: Partial<ReplayReport> = {}): ReplayReport => ({
+    verdict,
+    exitCode: EXIT_CODES[verdict],
+    reasons,
+    traceId,
+    ...more,
+  });
+  const tampered = verifyTrace(trace);
+  if (tampered.length > 0) return report("trace-invalid", tampered);
+  const request = requestOf(trace);
+  const missing = request.missing.filter((item) => options.secrets?.[item.name] === undefined);
+  if (missing.length > 0) {
+    return report("missing-secret", missing.map((item) => `The ${item.kind} "${item.name}" is redacted in the trace; give it with --secret ${item.name}=…`));
+  }
+  const places = placesOf(request, options);
+  const pins = pinsOf(trace);
+  const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
+  if (broken !== undefined) return report(broken.verdict, broken.reasons);
+  const supply = (values: Readonly<Record<string, unknown>>) => supplied(values, options.secrets ?? {}, request.missing);
+  const result = await run(
+    context,
+    {
+      entry: "replay",
+      source: request.source,
+      specDefinition: request.definition,
+      inputs: supply(request.inputs) as typeof request.inputs,
+      vars: supply(request.vars) as Record<string, RuntimeString>,
+      env: supply(request.env) as Record<string, RuntimeString>,
+      ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
+      workDir: places.workDir,
+      baseDir: places.baseDir,
+      parentTraceId: traceId,
+      pin: (wanted) => findPin(pins, wanted, places),
+    },
+    options.hooks ?? {},
+    options.signal,
+  );
+  const stopped = verdictOfOutcome(result.outcome);
+  if (stopped !== undefined) return report(stopped, [result.outcome.error?.message ?? "The replay was cancelled"], { replay: result });
+  const comparison = compareTraces(trace, result.trace, {
+    isStrict: options.isStrict === true,
+    ...(options.ignore === undefined ? {} : { ignore: options.ignore }),
+  });
+  return report(verdictOf(comparison, options.isStrict === true), [], { replay: result, comparison });
+}
+
+function verdictOf(comparison: Comparison, isStrict: boolean): ReplayVerdict {
+  if (comparison.verdict === "different") return "different";
+  return isStrict && comparison.verdict === "drift" ? "runtime-drift" : "same";
+}
+
+// A component that only turns out to be missing or changed while steps run is no difference of the build.
+function verdictOfOutcome(outcome: Outcome): ReplayVerdict | undefined {
+  if (outcome.status === "cancelled") return "cancelled";
+  return outcome.error === undefined ? undefined : verdictOfCode(outcome.error.code);
+}
+
+function verdictOfCode(code: string): ReplayVerdict | undefined {
+  if (code === "PIN_MISMATCH" || code === "PIN_MISSING" || code === "DIGEST_MISMATCH") return "component-mismatch";
+  return ["OFFLINE", "REPOSITORY_NOT_FOUND", "REFERENCE_NOT_FOUND", "TRANSPORT", "AUTH_FAILED"].includes(code)
+    ? "component-unavailable"
+    : undefined;
+}
+
+interface ReplayPlaces {
+  readonly workDir: string;
+  readonly baseDir: string;
+  readonly recordedBaseDir: string;
+}
+
+function placesOf(request: ReturnType<typeof requestOf>, options: ReplayOptions): ReplayPlaces {
+  const workDir = options.workDir ?? (existsSync(request.workDir) ? request.workDir : process.cwd());
+  const baseDir = options.baseDir ?? (options.workDir === undefined && existsSync(request.baseDir) ? request.baseDir : workDir);
+  return { workDir, baseDir, recordedBaseDir: request.baseDir };
+}
+
+// A local component lies as far from the base directory as it did, wherever the base directory is now.
+function recordedPath(dir: string, places: ReplayPlaces): string {
+  const inner = relative(places.baseDir, dir);
+  return inner.startsWith("..") || isAbsolute(inner) ? dir : join(places.recordedBaseDir, inner);
+}
+
+function findPin(pins: Pins, request: ComponentRequest, places: ReplayPlaces): Resource {
+  const uri = request.kind === "local" ? recordedPath(request.dir, places) : request.url;
+  const found = pins.find(request.kind, uri, request.kind === "git" ? request.version : "");
+  if (found !== undefined) return found;
+  throw new EngineError("PIN_MISSING", `Cannot replay component "${uri}": the trace does not name it`);
+}
+
+async function verifyComponents(
+  cache: ComponentCache,
+  planned: readonly PlannedComponent[],
+  options: { readonly pins: Pins; readonly places: ReplayPlaces; readonly signal: AbortSignal },
+): Promise<{ verdict: ReplayVerdict; reasons: string[] } | undefined> {
+  const reasons: string[] = [];
+  let verdict: ReplayVerdict = "component-unavailable";
+  for (const { resource } of planned) {
+    const request = requestFor(resource, options.places);
+    if (request === undefined) continue;
+    try {
+      await cache.resolve(request, { signal: options.signal, pin: findPin(options.pins, request, options.places) });
+    } catch (error) {
+      if (options.signal.aborted) return { verdict: "cancelled", reasons: [messageOf(error)] };
+      if (!isStepsError(error)) throw error;
+      if (verdictOfCode(error.code) === "component-mismatch") verdict = "component-mismatch";
+      reasons.push(error.message);
+    }
+  }
+  return reasons.length === 0 ? undefined : { verdict, reasons };
+}
+
+function requestFor(resource: ResourceJson, places: ReplayPlaces): ComponentRequest | undefined {
+  const uri = resource.uri ?? "";
+  switch (resource.kind) {
+    case "git":
+      return { kind: "git", url: uri, version: resource.requestedVersion ?? "" };
+    case "zip":
+      return { kind: "zip", url: uri };
+    case "local": {
+      const inner = relative(places.recordedBaseDir, uri);
+      const isBelow = !inner.startsWith("..") && !isAbsolute(inner);
+      return { kind: "local", dir: isBelow ? join(places.baseDir, inner) : uri };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function supplied(
+  values: Readonly<Record<string, unknown>>,
+  secrets: Readonly<Record<string, string>>,
+  missing: readonly { readonly name: string }[],
+): Record<string, unknown> {
+  const redacted = new Set(missing.map((item) => item.name));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, redacted.has(name) ? sensitive(secrets[name] ?? "") : value]),
+  );
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { privateDirectory } from "./directories.ts";
+
+/** The private directory of one run: its journal, its logs, and what its steps need while they run. */
+export interface RunDirectory {
+  readonly traceId: string;
+  readonly path: string;
+  readonly journal: string;
+  readonly logs: string;
+  /** Removed when the run ends. */
+  readonly tmp: string;
+}
+
+/** How many ended runs are kept. */
+const KEPT_RUNS = 100;
+
+/** Makes the directory of a new run below the state directory. Names sort by time. */
+export function createRunDirectory(stateDir: string): RunDirectory {
+  const traceId = randomBytes(16).toString("hex");
+  const runs = runsDirectory(stateDir);
+  const path = join(runs, `${new Date().toISOString().replaceAll(/[-:.]/g, "")}-${traceId}`);
+  mkdirSync(path, { mode: 0o700 });
+  const directory = describe(path, traceId);
+  mkdirSync(directory.tmp, { mode: 0o700 });
+  writeFileSync(join(path, "owner"), ownerOf(process.pid), { mode: 0o600 });
+  return directory;
+}
+
+/** All runs, the newest first. */
+export function listRuns(stateDir: string): RunDirectory[] {
+  const runs = runsDirectory(stateDir);
+  return readdirSync(runs)
+    .filter((name) => /^\d{8}T\d+Z-[0-9a-f]{32}$/.test(name))
+    .toSorted()
+    .toReversed()
+    .map((name) => describe(join(runs, name), name.slice(-32)));
+}
+
+/** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
+export function closeRunDirectory(directory: RunDirectory, stateDir: string): void {
+  writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
+  rmSync(directory.tmp, { recursive: true, force: true });
+  const names = readdirSync(runsDirectory(stateDir));
+  if (names.length <= KEPT_RUNS + KEPT_RUNS / 10) return;
+  for (const old of listRuns(stateDir).slice(KEPT_RUNS)) {
+    if (isClosed(old) || !isAlive(old)) rmSync(old.path, { recursive: true, force: true });
+  }
+}
+
+/** Whether a run wrote its last event. */
+export function isClosed(directory: RunDirectory): boolean {
+  return readOptional(join(directory.path, "closed")) !== undefined;
+}
+
+/** Whether the process that owns a run still exists. */
+export function isAlive(directory: RunDirectory): boolean {
+  const owner = readOptional(join(directory.path, "owner"));
+  const pid = Number(owner?.split(" ")[0]);
+  return owner !== undefined && Number.isInteger(pid) && pid > 0 && ownerOf(pid) === owner;
+}
+
+// A process number alone is used again; with its start time and the boot it is not.
+function ownerOf(pid: number): string {
+  const stat = readOptional(`/proc/${pid}/stat`);
+  const startTime = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "0";
+  const boot = readOptional("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return stat === undefined && pid !== process.pid ? "" : `${pid} ${startTime} ${boot}`;
+}
+
+function describe(path: string, traceId: string): RunDirectory {
+  return { traceId, path, journal: join(path, "trace.jsonl"), logs: join(path, "logs"), tmp: join(path, "tmp") };
+}
+
+function runsDirectory(stateDir: string): string {
+  privateDirectory(stateDir);
+  return privateDirectory(join(stateDir, "runs"));
+}
+
+function readOptional(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,198 @@
+import type { ComponentCache, ComponentRequest } from "@steps/cache";
+import { execute } from "@steps/executor";
+import {
+  type Diagnostic,
+  Environment,
+  exitCodeOf,
+  formatDiagnostic,
+  type Outcome,
+  type Position,
+  type Resource,
+  type RuntimeString,
+  type RuntimeValue,
+  type SpecDefinition,
+  type StepEvent,
+} from "@steps/model";
+import type { StepResultJson, TraceJson } from "@steps/proto";
+import { createMasker, createRecorder, createRedactor, createResultTree, type JournalEvent, type Masker, type Recorder } from "@steps/trace";
+import { JournalFile, type TraceSync } from "./journal-file.ts";
+import { type FetchProgress, StepLoader } from "./load-step.ts";
+import { closeRunDirectory, createRunDirectory, type RunDirectory } from "./run-directory.ts";
+import { describeRuntime } from "./runtime.ts";
+import { type OutputListener, StepLogFile } from "./step-log-file.ts";
+
+/** A job to run: compiled, with everything that is known about it. */
+export interface RunRequest {
+  readonly entry: "ci" | "local" | "run" | "replay";
+  /** As the user named the input: a file, `STEPS`, `-`. */
+  readonly source: string;
+  readonly specDefinition: SpecDefinition;
+  readonly positionOf?: (pointer: string) => Position | undefined;
+  readonly inputs?: Readonly<Record<string, RuntimeValue>>;
+  /** Job variables, the context `vars`; not environment. */
+  readonly vars?: Readonly<Record<string, RuntimeString>>;
+  /** The environment below all that steps declare; nothing is added to it. */
+  readonly env: Readonly<Record<string, RuntimeString>>;
+  readonly jobName?: string;
+  /** Absolute. */
+  readonly workDir: string;
+  /** Absolute; where the job's local references start. */
+  readonly baseDir: string;
+  /** Values to mask wherever they turn up. */
+  readonly secrets?: readonly string[];
+  readonly timeoutMs?: number;
+  /** How long a cancelled step has between TERM and KILL; 10 seconds unless given. */
+  readonly graceMs?: number;
+  readonly isLenient?: boolean;
+  /** Replay: the trace that this run repeats, and what its components must be. */
+  readonly parentTraceId?: string;
+  readonly pin?: (request: ComponentRequest) => Resource;
+}
+
+/** Who watches a run. All of it is masked. */
+export interface RunHooks {
+  readonly onEvent?: (event: JournalEvent) => void;
+  readonly onOutput?: OutputListener;
+  readonly onProgress?: (stepPath: string, reference: string, progress: FetchProgress) => void;
+  /** Whether the result tree is wanted. */
+  readonly wantsResult?: boolean;
+}
+
+export interface RunResult {
+  readonly outcome: Outcome;
+  /** For the command line: see `exitCodeOf()`. */
+  readonly exitCode: number;
+  readonly trace: TraceJson;
+  /** Present if it was wanted. */
+  readonly result: StepResultJson | undefined;
+  /** Holds the journal and the logs. */
+  readonly directory: RunDirectory;
+  readonly unmaskable: number;
+}
+
+export interface RunContext {
+  readonly cache: ComponentCache;
+  readonly stateDir: string;
+  readonly traceSync: TraceSync;
+  readonly runner: { readonly name: string; readonly version: string };
+}
+
+const DEFAULT_GRACE_MS = 10_000;
+
+/** Runs a job to its end. It rejects only for faults of the runner's own, such as a full disk. */
+export async function run(context: RunContext, request: RunRequest, hooks: RunHooks, signal: AbortSignal): Promise<RunResult> {
+  const directory = createRunDirectory(context.stateDir);
+  using journal = new JournalFile(directory.journal, context.traceSync);
+  const masker = createMasker();
+  for (const secret of request.secrets ?? []) masker.add(secret);
+  const recording = new Recording(journal, masker, hooks);
+  recording.observe(started(context, request, directory.traceId));
+  const { outcome, outputs } = await executeJob(context, request, { directory, masker, recording, hooks, signal });
+  recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
+  const trace = recording.recorder.trace({ journalRoot: journal.root, journalEvents: journal.count });
+  closeRunDirectory(directory, context.stateDir);
+  return {
+    outcome,
+    exitCode: exitCodeOf(outcome),
+    trace,
+    result: recording.results?.result(),
+    directory,
+    unmaskable: masker.unmaskable,
+  };
+}
+
+/** Redacts each event once, then hands it to everything that folds over the stream. */
+class Recording {
+  readonly recorder: Recorder = createRecorder();
+  readonly results: ReturnType<typeof createResultTree> | undefined;
+  readonly #journal: JournalFile;
+  readonly #redactor: ReturnType<typeof createRedactor>;
+  readonly #onEvent: RunHooks["onEvent"];
+
+  constructor(journal: JournalFile, masker: Masker, hooks: RunHooks) {
+    this.#journal = journal;
+    this.#redactor = createRedactor(masker);
+    this.#onEvent = hooks.onEvent;
+    this.results = hooks.wantsResult === true ? createResultTree() : undefined;
+  }
+
+  readonly observe = (event: StepEvent): void => {
+    const redacted = this.#redactor.redact(event);
+    this.#journal.append(redacted);
+    this.recorder.apply(redacted);
+    this.results?.apply(redacted);
+    this.#onEvent?.(redacted);
+  };
+}
+
+interface Job {
+  readonly directory: RunDirectory;
+  readonly masker: Masker;
+  readonly recording: Recording;
+  readonly hooks: RunHooks;
+  readonly signal: AbortSignal;
+}
+
+async function executeJob(context: RunContext, request: RunRequest, job: Job): ReturnType<typeof execute> {
+  const { directory, masker, recording, hooks, signal } = job;
+  const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
+    recording.observe({ type: "note", at: Date.now(), path, level, code, message });
+  const loader = new StepLoader({
+    cache: context.cache,
+    tmpDir: directory.tmp,
+    isLenient: request.isLenient === true,
+    ...(request.pin === undefined ? {} : { pin: request.pin }),
+    ...(hooks.onProgress === undefined ? {} : { onProgress: hooks.onProgress }),
+    onNote: (path, code, message) => note(path, "warning", code, message),
+    onDiagnostics: (path, diagnostics) => noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),
+  });
+  return execute(
+    {
+      specDefinition: request.specDefinition,
+      inputs: request.inputs ?? {},
+      vars: request.vars ?? {},
+      environment: Environment.create(request.env),
+      workDir: request.workDir,
+      baseDir: request.baseDir,
+      jobTmp: directory.tmp,
+      graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
+      cookie: directory.traceId,
+      ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+      ...(request.positionOf === undefined ? {} : { positionOf: request.positionOf }),
+    },
+    {
+      loadStep: loader.load,
+      observe: recording.observe,
+      openLog: (path) => new StepLogFile(directory.logs, path, { masker, onOutput: hooks.onOutput }),
+    },
+    signal,
+  );
+}
+
+function noteDiagnostics(diagnostics: readonly Diagnostic[], note: (level: "warning" | "error", text: string) => void): void {
+  for (const diagnostic of diagnostics) {
+    if (diagnostic.severity !== "note") note(diagnostic.severity, formatDiagnostic(diagnostic));
+  }
+}
+
+function started(context: RunContext, request: RunRequest, traceId: string): StepEvent {
+  return {
+    type: "run-started",
+    at: Date.now(),
+    traceId,
+    ...(request.parentTraceId === undefined ? {} : { parentTraceId: request.parentTraceId }),
+    request: {
+      entry: request.entry,
+      definition: request.specDefinition,
+      inputs: request.inputs ?? {},
+      env: request.env,
+      ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
+      source: request.source,
+      workDir: request.workDir,
+      baseDir: request.baseDir,
+    },
+    runner: context.runner,
+    runtime: describeRuntime(),
+  };
+}
+

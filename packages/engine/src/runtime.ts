@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { arch, platform, release } from "node:os";
+import type { RuntimeRecord } from "@steps/model";
+
+let known: RuntimeRecord | undefined;
+
+/** What this machine is, as far as it can be known cheaply and without starting a process. Read once. */
+export function describeRuntime(): RuntimeRecord {
+  known ??= {
+    os: platform(),
+    arch: arch(),
+    kernel: release(),
+    osRelease: osRelease(),
+    libc: libc(),
+    node: process.version,
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    umask: process.umask().toString(8).padStart(4, "0"),
+  };
+  return known;
+}
+
+function osRelease(): string {
+  const text = head("/etc/os-release");
+  const field = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, "m").exec(text)?.[1] ?? "";
+  return [field("ID"), field("VERSION_ID")].filter((part) => part !== "").join(" ");
+}
+
+// ldd is a shell script that carries the version of the C library it belongs to.
+function libc(): string {
+  const text = head("/usr/bin/ldd");
+  const glibc = /GLIBC ([0-9][^)\s]*)/.exec(text)?.[1];
+  if (glibc !== undefined) return `glibc ${glibc}`;
+  return /musl/i.test(text) ? "musl" : "";
+}
+
+function head(path: string): string {
+  try {
+    return readFileSync(path, "latin1").slice(0, 8192);
+  } catch (cause) {
+    // Not there on every system; the field stays empty.
+    void cause;
+    return "";
+  }
+}

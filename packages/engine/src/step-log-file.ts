@@ -1,0 +1,135 @@
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { LogStreamDigest, LogSummary } from "@steps/model";
+import { sha256 } from "@steps/model";
+import type { Masker, MaskStream } from "@steps/trace";
+
+type StreamName = "stdout" | "stderr";
+
+/** Takes the masked bytes of a step as they come; a promise holds the step back. */
+export type OutputListener = (stream: StreamName, chunk: Uint8Array, stepPath: string) => void | Promise<void>;
+
+export interface StepLogOptions {
+  readonly masker: Masker;
+  readonly onOutput?: OutputListener | undefined;
+  /** How much of a step's output is stored; the digests cover all of it. */
+  readonly maxStoredBytes?: number;
+}
+
+const DEFAULT_STORED_BYTES = 64 * 1024 * 1024;
+const MAX_INLINE_BYTES = 16 * 1024;
+const INDEX_RECORD_BYTES = 24;
+const EMPTY: LogStreamDigest = { sha256: sha256(""), bytes: 0, lines: 0 };
+
+/**
+ * The log of one step: masked once, stored once, both streams in order of arrival, with an index of fixed 24-byte
+ * records (microseconds since the step's first byte as u64, offset as u64, length as u32, stream as u32, little endian).
+ *
+ * Nothing is opened for a step that writes nothing. Beyond `maxStoredBytes` bytes are passed on and counted, not stored.
+ */
+export class StepLogFile {
+  readonly #dir: string;
+  readonly #path: string;
+  readonly #options: StepLogOptions;
+  readonly #streams: Record<StreamName, LogStream>;
+  #log = -1;
+  #index = -1;
+  #start = 0;
+  #stored = 0;
+  #dropped = 0;
+  #inline: Uint8Array[] | undefined = [];
+
+  constructor(logsDir: string, stepPath: string, options: StepLogOptions) {
+    this.#dir = logsDir;
+    this.#path = stepPath;
+    this.#options = options;
+    this.#streams = { stdout: new LogStream(options.masker), stderr: new LogStream(options.masker) };
+  }
+
+  write(stream: StreamName, chunk: Uint8Array): void | Promise<void> {
+    return this.#take(stream, this.#streams[stream].mask.push(chunk));
+  }
+
+  async close(): Promise<LogSummary | undefined> {
+    await this.#take("stdout", this.#streams.stdout.mask.end());
+    await this.#take("stderr", this.#streams.stderr.mask.end());
+    if (this.#log === -1) return undefined;
+    closeSync(this.#log);
+    closeSync(this.#index);
+    const inline = this.#inline;
+    return {
+      stdout: this.#streams.stdout.digest(),
+      stderr: this.#streams.stderr.digest(),
+      file: join("logs", `${this.#name()}.log`),
+      indexFile: join("logs", `${this.#name()}.idx`),
+      storedBytes: this.#stored,
+      droppedBytes: this.#dropped,
+      ...(inline === undefined ? {} : { inline: Buffer.concat(inline).toString("base64") }),
+    };
+  }
+
+  #take(stream: StreamName, bytes: Uint8Array): void | Promise<void> {
+    if (bytes.length === 0) return undefined;
+    if (this.#log === -1) this.#open();
+    this.#streams[stream].count(bytes);
+    this.#store(stream, bytes);
+    return this.#options.onOutput?.(stream, bytes, this.#path);
+  }
+
+  #store(stream: StreamName, bytes: Uint8Array): void {
+    const room = (this.#options.maxStoredBytes ?? DEFAULT_STORED_BYTES) - this.#stored;
+    const kept = bytes.length <= room ? bytes : bytes.subarray(0, Math.max(0, room));
+    this.#dropped += bytes.length - kept.length;
+    if (this.#inline !== undefined) {
+      if (this.#stored + bytes.length > MAX_INLINE_BYTES) this.#inline = undefined;
+      else this.#inline.push(Uint8Array.from(bytes));
+    }
+    if (kept.length === 0) return;
+    const record = Buffer.alloc(INDEX_RECORD_BYTES);
+    record.writeBigUInt64LE(BigInt(Math.round((performance.now() - this.#start) * 1000)), 0);
+    record.writeBigUInt64LE(BigInt(this.#stored), 8);
+    record.writeUInt32LE(kept.length, 16);
+    record.writeUInt32LE(stream === "stdout" ? 0 : 1, 20);
+    for (let at = 0; at < kept.length; ) at += writeSync(this.#log, kept, at);
+    writeSync(this.#index, record);
+    this.#stored += kept.length;
+  }
+
+  #open(): void {
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    this.#log = openSync(join(this.#dir, `${this.#name()}.log`), "wx", 0o600);
+    this.#index = openSync(join(this.#dir, `${this.#name()}.idx`), "wx", 0o600);
+    this.#start = performance.now();
+  }
+
+  #name(): string {
+    return this.#path === "" ? "job" : this.#path.replaceAll("/", ".");
+  }
+}
+
+/** One stream: its mask, and what is known of its masked bytes. */
+class LogStream {
+  readonly mask: MaskStream;
+  #hash: Hash | undefined;
+  #bytes = 0;
+  #lines = 0;
+  #endsLine = true;
+
+  constructor(masker: Masker) {
+    this.mask = masker.stream();
+  }
+
+  count(bytes: Uint8Array): void {
+    this.#hash ??= createHash("sha256");
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) this.#lines += 1;
+    this.#endsLine = bytes.at(-1) === 10;
+  }
+
+  digest(): LogStreamDigest {
+    if (this.#hash === undefined) return EMPTY;
+    return { sha256: this.#hash.digest("hex"), bytes: this.#bytes, lines: this.#lines + (this.#endsLine ? 0 : 1) };
+  }
+}

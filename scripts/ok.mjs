@@ -1,0 +1,23 @@
+// The one gate: everything about the tree that a machine can check without running it.
+import { run, setUp } from "./setup.mjs";
+
+setUp();
+const checks = [
+  ["generated code", "node", ["scripts/gen.mjs", "--check"]],
+  ["layers", "turbo", ["boundaries", "--no-color"]],
+  ["format", "oxfmt", ["--check", "."]],
+  ["lint", "oxlint", ["--type-aware"]],
+  ["types", "tsc", ["-b"]],
+  ["types of tests", "tsc", ["-p", "tsconfig.test.json"]],
+  ["schema", "buf", ["lint"]],
+];
+const failed = checks.filter(([name, command, args]) => {
+  process.stderr.write(`ok: ${name}\n`);
+  return run(command, args) !== 0;
+});
+if (failed.length > 0) {
+  process.stderr.write(`not ok: ${failed.map(([name]) => name).join(", ")}\n`);
+  process.exitCode = 1;
+} else {
+  process.stderr.write("ok\n");
+}
