@@ -9,3 +9,15 @@ export {
   type YamlNode,
   type YamlScalar,
 } from "./yaml-node.ts";
+export { compileInput, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
+export { type CompiledReference, compileReference } from "./compile-reference.ts";
+export type { Compiled, CompileOptions } from "./context.ts";
+export { patternProblem, type PatternProblem } from "./match-pattern.ts";
+export {
+  MAX_ALIAS_NODES,
+  MAX_DEPTH,
+  MAX_DIAGNOSTICS,
+  MAX_DOCUMENTS,
+  MAX_MATCH_LENGTH,
+  MAX_TEXT_LENGTH,
+} from "./limits.ts";

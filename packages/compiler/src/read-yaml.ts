@@ -1,7 +1,7 @@
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
 import { type CST, Composer, type Document, Lexer, Parser } from "yaml";
 import { Collector } from "./collector.ts";
-import { MAX_DEPTH, MAX_DOCUMENTS, MAX_TEXT_LENGTH } from "./limits.ts";
+import { MAX_DEPTH, MAX_DIAGNOSTICS, MAX_DOCUMENTS, MAX_TEXT_LENGTH } from "./limits.ts";
 import { buildYamlTree } from "./yaml-tree.ts";
 import type { YamlNode } from "./yaml-node.ts";
 
@@ -92,6 +92,7 @@ function parseDocuments(source: Source, collector: Collector): readonly Document
     logLevel: "silent",
     prettyErrors: false,
   });
+  capErrors(composer);
   const documents: Document.Parsed[] = [];
   for (const document of composer.compose(tokens)) {
     documents.push(document);
@@ -102,16 +103,28 @@ function parseDocuments(source: Source, collector: Collector): readonly Document
   return documents;
 }
 
+/** The library makes an Error with its stack for each problem: a text of nothing but problems would take a minute. */
+function capErrors(composer: Composer): void {
+  const report = composer["onError"];
+  let left = MAX_DIAGNOSTICS;
+  composer["onError"] = (...problem: readonly unknown[]) => {
+    if (left > 0) report(...problem);
+    left -= 1;
+  };
+}
+
 /** The tokens of the documents; `undefined` when they are nested too deep or are too many, before memory is spent on them. */
 function parseTokens(source: Source, collector: Collector): readonly CST.Token[] | undefined {
   const lexer = new Lexer();
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let documents = 0;
+  let errors = 0;
   const take = (found: Iterable<CST.Token>): void => {
     for (const token of found) {
       tokens.push(token);
       if (token.type === "document") documents += 1;
+      if (token.type === "error") errors += 1;
     }
   };
   for (const lexeme of lexer.lex(source.text)) {
@@ -129,6 +142,7 @@ function parseTokens(source: Source, collector: Collector): readonly CST.Token[]
       });
       return undefined;
     }
+    if (errors > MAX_DIAGNOSTICS) break;
   }
   take(parser.end());
   return tokens;

@@ -68,7 +68,9 @@ function buildContent(node: Node | null, offset: number, state: BuildState): Bui
       depth: 1 + items.reduce((deepest, item) => Math.max(deepest, item.depth), 0),
     };
   }
-  return { node: buildScalar(isScalar(node) ? node : undefined, base), size: 1, depth: 0 };
+  const scalar = buildScalar(isScalar(node) ? node : undefined, base);
+  // Long texts count for more, so that aliases cannot multiply them either.
+  return { node: scalar, size: 1 + (scalar.text.length >> 6), depth: 0 };
 }
 
 function readTag(node: Node | null, place: Span, state: BuildState): string | undefined {

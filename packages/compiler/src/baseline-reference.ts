@@ -1,0 +1,116 @@
+import {
+  decodeReference,
+  gitUrlProblem,
+  isStepsError,
+  type ReferenceProblem,
+  type StepReference,
+  versionProblem,
+} from "@steps/model";
+import type { InlineSpec } from "./compile-invocation.ts";
+import { pathProblem, reportProblem } from "./compile-reference.ts";
+import { asString, checkKeys, type CompileContext, wrongType } from "./context.ts";
+import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
+
+const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
+const TEXTS = ["url", "filename", "version", "sha256"];
+const KNOWN = [
+  ...TEXTS,
+  "protocol",
+  "path",
+  "paths",
+  "pathExp",
+  "path_exp",
+  "specDef",
+  "spec_def",
+  "registry",
+  "repository",
+  "tag",
+];
+
+interface Options {
+  readonly pointer: string;
+  readonly readInline: (context: CompileContext, node: YamlNode, pointer: string) => InlineSpec | undefined;
+}
+
+/** A reference as the baseline has it: a mapping with `protocol`. */
+export function readBaselineReference(
+  context: CompileContext,
+  node: YamlMapping,
+  { pointer, readInline }: Options,
+): StepReference | undefined {
+  checkKeys(context, node, { what: "a baseline reference", known: KNOWN });
+  const protocol = readProtocol(node);
+  if (protocol === "oci") {
+    context.collector.report(node, {
+      code: "not-supported",
+      message: "References to OCI images are not supported yet",
+    });
+    return undefined;
+  }
+  if (protocol === "spec_def") {
+    const specDef = childOf(node, "specDef") ?? childOf(node, "spec_def");
+    if (specDef === undefined) {
+      context.collector.report(node, { code: "missing-key", message: "The reference has no specDef" });
+      return undefined;
+    }
+    const inline = readInline(context, specDef, `${pointer}/specDef`);
+    if (inline === undefined) return undefined;
+    return { kind: "inline", specDefinition: inline.specDefinition, seesCallerInputs: !inline.hasSpec };
+  }
+  return decode(context, node, protocol);
+}
+
+function readProtocol(node: YamlMapping): string {
+  const protocol = childOf(node, "protocol");
+  if (protocol?.kind !== "scalar") return "";
+  return typeof protocol.value === "number" ? (PROTOCOLS[protocol.value] ?? "") : protocol.text;
+}
+
+function decode(context: CompileContext, node: YamlMapping, protocol: string): StepReference | undefined {
+  const json: Record<string, unknown> = { protocol };
+  for (const key of TEXTS) {
+    const child = childOf(node, key);
+    if (child !== undefined) json[key] = asString(context, child, key);
+  }
+  const expression = childOf(node, "pathExp") ?? childOf(node, "path_exp");
+  if (expression !== undefined) json["pathExp"] = asString(context, expression, "pathExp");
+  const parts = childOf(childOf(node, "paths"), "parts") ?? childOf(node, "path");
+  if (parts !== undefined) json["path"] = readParts(context, parts);
+  if (context.collector.hasErrors) return undefined;
+  try {
+    const reference = decodeReference(json as Parameters<typeof decodeReference>[0]);
+    const problem = referenceProblem(reference);
+    if (problem !== undefined) reportProblem(context, node, problem);
+    return reference;
+  } catch (error) {
+    if (!isStepsError(error)) throw error;
+    reportProblem(context, node, { message: error.message });
+    return undefined;
+  }
+}
+
+function readParts(context: CompileContext, node: YamlNode): readonly string[] {
+  if (node.kind === "list") return node.items.map((item) => asString(context, item, "A part of the path") ?? "");
+  wrongType(context, node, "The path must be a list of strings");
+  return [];
+}
+
+function referenceProblem(reference: StepReference): ReferenceProblem | undefined {
+  switch (reference.kind) {
+    case "git":
+      return (
+        gitUrlProblem(reference.url) ?? versionProblem(reference.version) ?? pathProblem(reference.dir, reference.file)
+      );
+    case "zip":
+      if (reference.url === "") return { message: "The reference has an empty url" };
+      return pathProblem(reference.dir, reference.file);
+    case "dist":
+      return pathProblem(reference.path, reference.file);
+    case "dynamic":
+      return reference.text.trim() === "" ? { message: "The reference is empty" } : undefined;
+    case "local":
+      return pathProblem(reference.path.replaceAll("..", ""), reference.file);
+    case "inline":
+      return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { checkTemplate, parseTemplate } from "@steps/expression";
+import { type CompileContext, reportNote } from "./context.ts";
+import { scriptText } from "./script-text.ts";
+import type { YamlNode } from "./yaml-node.ts";
+
+/** Whether a text has an expression, or what looks like one. */
+export function holdsExpression(text: string): boolean {
+  return text.includes("${{");
+}
+
+/** Reports every malformed expression in the texts of a value, and in its keys. */
+export function checkTemplates(context: CompileContext, node: YamlNode): void {
+  if (node.kind === "scalar") return checkTemplateNode(context, node);
+  if (context.checked.has(node)) return;
+  context.checked.add(node);
+  if (node.kind === "list") for (const item of node.items) checkTemplates(context, item);
+  else {
+    for (const { key, value } of node.entries.values()) {
+      checkTemplateNode(context, key);
+      checkTemplates(context, value);
+    }
+  }
+}
+
+/** Reports every malformed expression of one text: a scalar, or a script that is a list of lines. */
+export function checkTemplateNode(context: CompileContext, node: YamlNode): void {
+  const text = scriptText(node);
+  if (!holdsExpression(text) || context.checked.has(node)) return;
+  context.checked.add(node);
+  for (const { message, hint, offset, length } of checkTemplate(text)) {
+    context.collector.report(node, { code: "invalid-expression", message, hint, part: { offset, length } });
+  }
+}
+
+/** What the runner itself names: paths that no outsider chooses. */
+const OWN_NAMES: ReadonlySet<string> = new Set(["output_file", "export_file", "func_dir", "step_dir", "work_dir"]);
+
+/** Notes each value that is pasted into a script, where a shell reads it as code. */
+export function noteScriptInjection(context: CompileContext, node: YamlNode): void {
+  const text = scriptText(node);
+  if (!holdsExpression(text) || checkTemplate(text).length > 0) return;
+  const foreign = parseTemplate(text).roots.filter((name) => !OWN_NAMES.has(name));
+  if (foreign.length === 0) return;
+  const offset = text.indexOf("${{");
+  reportNote(context, node, () => ({
+    code: "script-injection",
+    message: `A value is pasted into the script: ${foreign.join(", ")}`,
+    hint: 'Pass it through env: and write "$NAME" in the script, so that the shell cannot read it as code.',
+    part: { offset, length: Math.max(3, text.indexOf("}}", offset) + 2 - offset) },
+  }));
+}

@@ -1,0 +1,272 @@
+import {
+  createObject,
+  type Definition,
+  type ExecDefinition,
+  nearest,
+  type StepsDefinition,
+  type Value,
+} from "@steps/model";
+import { checkName, refuseExpression } from "./check-name.ts";
+import { checkTemplateNode, checkTemplates } from "./check-template.ts";
+import { checkNul, readEnv } from "./compile-env.ts";
+import { type InlineReaders, readInvocations } from "./compile-invocation.ts";
+import {
+  asMapping,
+  asString,
+  asText,
+  asValue,
+  checkKeys,
+  type CompileContext,
+  escapePointer,
+  type KeyTable,
+  reportNote,
+} from "./context.ts";
+import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
+
+const IN_LIST = "That is a step of a list: write run: and make it an item.";
+const IN_EXEC = "Write it inside of exec:.";
+const DEFINITION_KEYS: KeyTable = {
+  what: "a definition",
+  known: ["type", "exec", "run", "steps", "env", "outputs", "delegate", "description"],
+  later: ["finally", "ensure", "parallel", "timeout", "retry", "if", "when", "inherit_env", "grpc", "container"],
+  hints: {
+    script: IN_LIST,
+    step: IN_LIST,
+    func: IN_LIST,
+    action: IN_LIST,
+    command: IN_EXEC,
+    work_dir: IN_EXEC,
+    workdir: IN_EXEC,
+    working_dir: IN_EXEC,
+    workDir: IN_EXEC,
+    spec: "The spec is the first document, before a line of ---.",
+    inputs: "Inputs are declared in the first document, inside of spec:.",
+  },
+};
+const WORK_DIR_KEYS = ["work_dir", "workdir", "working_dir", "workDir"];
+const EXEC_KEYS: KeyTable = {
+  what: "exec",
+  known: ["command", ...WORK_DIR_KEYS],
+  later: ["timeout", "cancel_timeout", "context_file"],
+  hints: { env: "Write it beside exec:." },
+};
+const LATER_TYPES = ["parallel", "grpc", "container"];
+
+interface Place {
+  readonly pointer: string;
+  readonly inline: InlineReaders;
+}
+
+/** What a step does, in the forms of all years; what is wrong is reported. */
+export function readDefinition(
+  context: CompileContext,
+  node: YamlNode,
+  { pointer, inline }: Place,
+): Definition | undefined {
+  const definition = asMapping(context, node, "The definition", "Write exec: or run:.");
+  if (definition === undefined) return undefined;
+  context.places.set(pointer, definition);
+  checkKeys(context, definition, DEFINITION_KEYS);
+  const kind = readKind(context, definition);
+  const env = readEnv(context, definition, { pointer, isTemplate: true });
+  if (kind === undefined) return undefined;
+  if (kind === "exec") {
+    refuseKeys(context, definition, ["outputs", "delegate"]);
+    const exec = childOf(definition, "exec") as YamlNode;
+    return { ...readExec(context, exec, `${pointer}/exec`), env };
+  }
+  return { ...readSteps(context, definition, { pointer, inline, list: childOf(definition, kind) }), env };
+}
+
+type Kind = "exec" | "run" | "steps";
+
+function readKind(context: CompileContext, definition: YamlMapping): Kind | undefined {
+  const kinds = (["exec", "run", "steps"] as const).filter((key) => definition.entries.has(key));
+  const type = readType(context, definition);
+  if (kinds.length > 1) {
+    context.collector.report(definition.entries.get(kinds[1] as string)?.key ?? definition, {
+      code: "conflicting-keys",
+      message: `A definition has only one of ${kinds.join(", ")}`,
+      hint: kinds.includes("exec") ? "Make the command a step of the list." : "run is the new name of steps; keep one.",
+    });
+  }
+  const kind = kinds[0];
+  if (kind === undefined) {
+    // The baseline leaves out an empty list.
+    if (context.acceptsBaseline && type === "steps") return "steps";
+    if (type !== "later") {
+      context.collector.report(definition, {
+        code: "missing-key",
+        message: "The definition says not what to do",
+        hint: "Write exec: with a command, or run: with a list of steps.",
+      });
+    }
+    return undefined;
+  }
+  if ((type === "exec" || type === "steps") && (kind === "exec") !== (type === "exec")) {
+    context.collector.report(childOf(definition, "type") ?? definition, {
+      code: "conflicting-keys",
+      message: `The type is "${type}", but the definition has ${kind}:`,
+      hint: "type: may be left out.",
+    });
+  }
+  return kind;
+}
+
+function readType(context: CompileContext, definition: YamlMapping): "exec" | "steps" | "later" | undefined {
+  const node = childOf(definition, "type");
+  if (node === undefined) return undefined;
+  const text = node.kind === "scalar" ? node.text : "";
+  if (text === "exec" || text === "steps") return text;
+  if (context.acceptsBaseline) {
+    if (text === "0" || text === "definition_type_unspecified") return undefined;
+    if (text === "1") return "exec";
+    if (text === "2") return "steps";
+  }
+  const isLater = LATER_TYPES.includes(text);
+  context.collector.report(node, () => {
+    const near = nearest(text, ["exec", "steps", "run"]);
+    return {
+      code: isLater ? "not-supported" : "unknown-type",
+      message: isLater
+        ? `The type "${text}" is not supported yet`
+        : `Unknown type of definition: ${describeType(node)}`,
+      hint:
+        near === undefined || isLater ? "Types: exec, steps." : `Did you mean "${near === "run" ? "steps" : near}"?`,
+    };
+  });
+  return isLater ? "later" : undefined;
+}
+
+function describeType(node: YamlNode): string {
+  return node.kind === "scalar" ? `"${node.text.slice(0, 80)}"` : describeNode(node);
+}
+
+function refuseKeys(context: CompileContext, definition: YamlMapping, keys: readonly string[]): void {
+  for (const name of keys) {
+    const entry = definition.entries.get(name);
+    if (entry === undefined) continue;
+    context.collector.report(entry.key, {
+      code: "conflicting-keys",
+      message: `${name} goes with run, not with exec`,
+      hint: "A command writes its outputs to the file ${{ output_file }}.",
+    });
+  }
+}
+
+function readExec(context: CompileContext, node: YamlNode, pointer: string): Omit<ExecDefinition, "env"> {
+  const nothing = { type: "exec", command: [] } as const;
+  const exec = asMapping(context, node, "exec", "Write exec: {command: [program, argument]}.");
+  if (exec === undefined) return nothing;
+  context.places.set(pointer, exec);
+  checkKeys(context, exec, EXEC_KEYS);
+  const workDir = readWorkDir(context, exec, pointer);
+  const command = childOf(exec, "command");
+  if (command === undefined) {
+    context.collector.report(exec, { code: "missing-key", message: "exec has no command" });
+    return nothing;
+  }
+  context.places.set(`${pointer}/command`, command);
+  return { type: "exec", command: readCommand(context, command, pointer), ...(workDir === "" ? {} : { workDir }) };
+}
+
+function readCommand(context: CompileContext, node: YamlNode, pointer: string): readonly string[] {
+  if (node.kind !== "list" || node.items.length === 0) {
+    const found = node.kind === "list" ? "an empty list" : describeNode(node);
+    context.collector.report(node, {
+      code: node.kind === "list" ? "empty-command" : "wrong-type",
+      message: `The command must be a list of a program and its arguments, found ${found}`,
+      hint: node.kind === "list" ? undefined : 'Write ["program", "argument"]; for shell code use a step with script:.',
+    });
+    return [];
+  }
+  return node.items.map((item, i) => {
+    context.places.set(`${pointer}/command/${i}`, item);
+    const text = asText(context, item, "An item of the command") ?? "";
+    checkTemplateNode(context, item);
+    checkNul(context, item, text);
+    return text;
+  });
+}
+
+function readWorkDir(context: CompileContext, exec: YamlMapping, pointer: string): string {
+  const spellings = WORK_DIR_KEYS.filter((key) => exec.entries.has(key));
+  const [spelling, second] = spellings;
+  if (spelling === undefined) return "";
+  const { key, value } = exec.entries.get(spelling) as { key: YamlNode; value: YamlNode };
+  context.places.set(`${pointer}/workDir`, value);
+  if (second !== undefined) {
+    context.collector.report(exec.entries.get(second)?.key ?? exec, {
+      code: "conflicting-keys",
+      message: `${spelling} and ${second} are the same key`,
+      hint: "Keep work_dir.",
+    });
+  } else if (spelling !== "work_dir" && !context.acceptsBaseline) {
+    reportNote(context, key, () => ({
+      code: "old-key",
+      message: `The key "${spelling}" is an old spelling`,
+      hint: "Write work_dir.",
+    }));
+  }
+  const text = asText(context, value, "work_dir") ?? "";
+  checkTemplateNode(context, value);
+  checkNul(context, value, text);
+  return text;
+}
+
+function readSteps(
+  context: CompileContext,
+  definition: YamlMapping,
+  { pointer, inline, list }: Place & { list: YamlNode | undefined },
+): Omit<StepsDefinition, "env"> {
+  const steps = list === undefined ? [] : readInvocations(context, list, { pointer: `${pointer}/steps`, inline });
+  if (list?.kind === "list" && list.items.length === 0 && !context.acceptsBaseline) noteEmptyRun(context, list);
+  const outputs = readOutputs(context, definition, pointer);
+  const names = steps.map((step) => step.name);
+  const delegate = readDelegate(context, definition, { pointer, names });
+  return { type: "steps", steps, outputs, ...(delegate === undefined ? {} : { delegate }) };
+}
+
+export function noteEmptyRun(context: CompileContext, list: YamlNode): void {
+  reportNote(context, list, () => ({ code: "empty-run", message: "The list of steps is empty, so nothing will run" }));
+}
+
+function readOutputs(context: CompileContext, definition: YamlMapping, pointer: string): Record<string, Value> {
+  const outputs = createObject<Value>();
+  const node = childOf(definition, "outputs");
+  if (node === undefined || (node.kind === "scalar" && node.value === null)) return outputs;
+  const mapping = asMapping(context, node, "outputs");
+  if (mapping === undefined) return outputs;
+  context.places.set(`${pointer}/outputs`, mapping);
+  for (const [name, { key, value }] of mapping.entries) {
+    checkName(context, key, { what: "an output" });
+    context.places.set(`${pointer}/outputs/${escapePointer(name)}`, value);
+    checkTemplates(context, value);
+    outputs[name] = asValue(context, value);
+  }
+  return outputs;
+}
+
+function readDelegate(
+  context: CompileContext,
+  definition: YamlMapping,
+  { pointer, names }: { pointer: string; names: readonly string[] },
+): string | undefined {
+  const node = childOf(definition, "delegate");
+  if (node === undefined) return undefined;
+  context.places.set(`${pointer}/delegate`, node);
+  const name = asString(context, node, "delegate");
+  if (name === undefined || (name === "" && context.acceptsBaseline)) return undefined;
+  if (node.kind === "scalar" && refuseExpression(context, node, "delegate")) return name;
+  if (name === "" || !names.includes(name)) {
+    context.collector.report(node, () => {
+      const near = nearest(name, names.filter(Boolean));
+      return {
+        code: "invalid-delegate",
+        message: `No step of the list has the name "${name.slice(0, 80)}"`,
+        hint: near === undefined ? "Give the step a name: and write it here." : `Did you mean "${near}"?`,
+      };
+    });
+  }
+  return name;
+}

@@ -1,0 +1,218 @@
+import {
+  createObject,
+  emptySpec,
+  type Definition,
+  type SpecDefinition,
+  type StepInvocation,
+  type StepReference,
+  type Value,
+} from "@steps/model";
+import { readBaselineReference } from "./baseline-reference.ts";
+import { checkName, checkStepName } from "./check-name.ts";
+import { checkTemplates } from "./check-template.ts";
+import { readReference } from "./compile-reference.ts";
+import { readScript } from "./compile-script.ts";
+import {
+  asMapping,
+  asString,
+  asValue,
+  checkKeys,
+  type CompileContext,
+  escapePointer,
+  type KeyTable,
+} from "./context.ts";
+import { readEnv } from "./compile-env.ts";
+import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
+
+/** How definitions written in place are read; given by the reader of definitions, which reads lists itself. */
+export interface InlineReaders {
+  readonly definition: (context: CompileContext, node: YamlNode, pointer: string) => Definition | undefined;
+  readonly specDefinition: (context: CompileContext, node: YamlNode, pointer: string) => InlineSpec | undefined;
+}
+
+export interface InlineSpec {
+  readonly specDefinition: SpecDefinition;
+  readonly hasSpec: boolean;
+}
+
+const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps"] as const;
+type KindKey = (typeof KIND_KEYS)[number];
+
+const COMMON_KEYS = ["name", "step", "func", "script", "exec", "run", "steps", "env", "inputs", "description"];
+
+/** Control flow: keys that change what a list does, so that none of them may be passed over in silence. */
+const LATER_KEYS = [
+  "action",
+  "if",
+  "when",
+  "continue_on_error",
+  "continue_on_err",
+  "allow_failure",
+  "timeout",
+  "retry",
+  "parallel",
+  "finally",
+  "ensure",
+];
+
+const HINTS = { uses: "GitHub's uses: is step: here.", with: "GitHub's with: is inputs: here." };
+const INVOCATION_KEYS: KeyTable = { what: "a step", known: COMMON_KEYS, later: LATER_KEYS, hints: HINTS };
+const INLINE_KEYS: KeyTable = {
+  ...INVOCATION_KEYS,
+  what: "an inline step",
+  known: [...COMMON_KEYS, "type", "outputs", "delegate"],
+};
+
+interface ListOptions {
+  readonly pointer: string;
+  readonly inline: InlineReaders;
+}
+
+/** The items of a `run` list. */
+export function readInvocations(context: CompileContext, node: YamlNode, options: ListOptions): StepInvocation[] {
+  context.places.set(options.pointer, node);
+  if (node.kind !== "list") {
+    context.collector.report(node, () => ({
+      code: "wrong-type",
+      message: `The steps must be a list, found ${describeNode(node)}`,
+      hint:
+        node.kind === "scalar" && typeof node.value === "string"
+          ? "For shell commands write a list with one item: - script: …"
+          : "Write each step as an item: - name: …",
+    }));
+    return [];
+  }
+  const names = new Map<string, number>();
+  return node.items.flatMap((item, i) => {
+    const pointer = `${options.pointer}/${i}`;
+    const invocation = readInvocation(context, item, { ...options, pointer });
+    if (invocation !== undefined && invocation.name !== "") checkDuplicate(context, item, { ...invocation, names, i });
+    return invocation === undefined ? [] : [invocation];
+  });
+}
+
+function checkDuplicate(
+  context: CompileContext,
+  item: YamlNode,
+  { name, names, i }: { name: string; names: Map<string, number>; i: number },
+): void {
+  const before = names.get(name);
+  if (before === undefined) names.set(name, i);
+  else {
+    context.collector.report(childOf(item, "name") ?? item, () => ({
+      code: "duplicate-name",
+      message: `Two steps of the list have the name "${name.slice(0, 80)}"`,
+      hint: `The first one is item ${before + 1} of the list.`,
+    }));
+  }
+}
+
+function readInvocation(
+  context: CompileContext,
+  node: YamlNode,
+  { pointer, inline }: ListOptions,
+): StepInvocation | undefined {
+  context.places.set(pointer, node);
+  const item = asMapping(context, node, "A step", "Write - name: …, with script:, step: or func:.");
+  if (item === undefined) return undefined;
+  const kinds = KIND_KEYS.filter((key) => item.entries.has(key));
+  const kind = kinds[0];
+  const isInline = kind === "exec" || kind === "run" || kind === "steps";
+  checkKeys(context, item, isInline ? INLINE_KEYS : INVOCATION_KEYS);
+  if (kinds.length > 1) reportConflict(context, item, kinds);
+  if (kind === undefined) {
+    context.collector.report(item, {
+      code: "missing-key",
+      message: "The step says not what to do",
+      hint: "Write one of step:, func:, script:, exec: and run:.",
+    });
+  }
+  const name = readName(context, item, pointer);
+  const env = readEnv(context, item, { pointer, isTemplate: true });
+  if (kind === undefined || kind === "action") return undefined;
+  if (kind === "script") return { name, env, ...readScript(context, item, pointer) };
+  const step = isInline
+    ? readInline(context, item, { pointer, inline })
+    : readStep(context, item, { kind, pointer, inline });
+  const inputs = isInline ? createObject<Value>() : readInputs(context, item, pointer);
+  return step === undefined ? undefined : { name, step, inputs, env };
+}
+
+function reportConflict(context: CompileContext, item: YamlMapping, kinds: readonly KindKey[]): void {
+  const second = item.entries.get(kinds[1] as string)?.key ?? item;
+  const same = kinds.includes("step") && kinds.includes("func");
+  context.collector.report(second, {
+    code: "conflicting-keys",
+    message: `A step has only one of ${kinds.join(", ")}`,
+    hint: same ? "func is the new name of step; keep one." : "Make two steps of it.",
+  });
+}
+
+function readName(context: CompileContext, item: YamlMapping, pointer: string): string {
+  const node = childOf(item, "name");
+  if (node === undefined) return "";
+  context.places.set(`${pointer}/name`, node);
+  const name = asString(context, node, "The name of a step");
+  if (name === undefined || node.kind !== "scalar") return "";
+  if (name === "" && context.acceptsBaseline) return "";
+  checkStepName(context, node);
+  return name;
+}
+
+function readStep(
+  context: CompileContext,
+  item: YamlMapping,
+  { kind, pointer, inline }: ListOptions & { kind: "step" | "func" },
+): StepReference | undefined {
+  const node = childOf(item, kind) as YamlNode;
+  context.places.set(`${pointer}/step`, node);
+  if (context.acceptsBaseline && childOf(node, "protocol") !== undefined) {
+    return readBaselineReference(context, node as YamlMapping, {
+      pointer: `${pointer}/step`,
+      readInline: inline.specDefinition,
+    });
+  }
+  return readReference(context, node);
+}
+
+/** An anonymous definition: it has no spec, and sees the inputs of the step it is written in. */
+function readInline(
+  context: CompileContext,
+  item: YamlMapping,
+  { pointer, inline }: ListOptions,
+): StepReference | undefined {
+  for (const key of ["inputs", "delegate"]) {
+    const entry = item.entries.get(key);
+    if (entry === undefined) continue;
+    context.collector.report(entry.key, {
+      code: "conflicting-keys",
+      message: `An inline step cannot have ${key}, since it has no spec`,
+      hint:
+        key === "inputs"
+          ? "It sees the inputs of the step it is written in; pass other values through env:."
+          : "Write outputs: with the values of the child.",
+    });
+  }
+  // Its `env` is the invocation's: it is expanded where the item stands, and may name earlier steps.
+  const own = new Map([...item.entries].filter(([key]) => ["exec", "run", "steps", "type", "outputs"].includes(key)));
+  const definition = inline.definition(context, { ...item, entries: own }, `${pointer}/step/specDef/definition`);
+  if (definition === undefined) return undefined;
+  return { kind: "inline", specDefinition: { spec: emptySpec, definition }, seesCallerInputs: true };
+}
+
+/** The values for a step's inputs. */
+function readInputs(context: CompileContext, item: YamlMapping, pointer: string): Record<string, Value> {
+  const inputs = createObject<Value>();
+  const node = childOf(item, "inputs");
+  if (node === undefined || (node.kind === "scalar" && node.value === null)) return inputs;
+  const mapping = asMapping(context, node, "inputs");
+  if (mapping === undefined) return inputs;
+  context.places.set(`${pointer}/inputs`, mapping);
+  for (const [name, { key, value }] of mapping.entries) {
+    checkName(context, key, { what: "an input", isTemplate: true });
+    context.places.set(`${pointer}/inputs/${escapePointer(name)}`, value);
+    checkTemplates(context, value);
+    inputs[name] = asValue(context, value);
+  }
+  return inputs;
+}

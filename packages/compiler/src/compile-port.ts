@@ -1,0 +1,280 @@
+import {
+  equalValues,
+  type InputSpec,
+  nearest,
+  type OutputSpec,
+  typeOf,
+  type Value,
+  type ValueType,
+} from "@steps/model";
+import { asMapping, asText, asValue, checkKeys, type CompileContext, type KeyTable, reportNote } from "./context.ts";
+import { patternProblem } from "./match-pattern.ts";
+import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
+
+interface PortPlace {
+  readonly name: string;
+  readonly pointer: string;
+}
+
+const INPUT_KEYS: KeyTable = {
+  what: "an input",
+  known: [
+    "type",
+    "default",
+    "description",
+    "options",
+    "match",
+    "regex",
+    "sensitive",
+    "required",
+    "additionalProperties",
+  ],
+};
+const OUTPUT_KEYS: KeyTable = { what: "an output", known: ["type", "default", "description", "sensitive"] };
+
+const TYPES: readonly ValueType[] = ["string", "number", "boolean", "struct", "array"];
+const TYPE_ALIASES: Readonly<Record<string, ValueType>> = { bool: "boolean", object: "struct", list: "array" };
+/** The baseline's numbers of the types. */
+const TYPE_NUMBERS: readonly (ValueType | undefined)[] = [undefined, undefined, ...TYPES];
+
+/** One input of a spec. */
+export function readInputPort(context: CompileContext, node: YamlNode, { name, pointer }: PortPlace): InputSpec {
+  const port = asMapping(context, node, `The input "${name.slice(0, 80)}"`);
+  if (port === undefined) return { type: "string", isSensitive: false };
+  checkKeys(context, port, INPUT_KEYS);
+  const type = readType(context, port, { isInput: true });
+  const common = readCommon(context, port, { type, pointer });
+  const options = readOptions(context, port, { type: type.name, pointer, default: common.default });
+  const match = readMatch(context, port, { type: type.name, pointer });
+  return {
+    type: type.name,
+    ...common,
+    ...readRequired(context, port, common.default),
+    ...(options === undefined ? {} : { options }),
+    ...(match === undefined ? {} : { match }),
+  };
+}
+
+/** One output of a spec; `delegate` for the type `step_result` of 2024. */
+export function readOutputPort(
+  context: CompileContext,
+  node: YamlNode,
+  { name, pointer }: PortPlace,
+): OutputSpec | "delegate" {
+  const port = asMapping(context, node, `The output "${name.slice(0, 80)}"`);
+  if (port === undefined) return { type: "string", isSensitive: false };
+  checkKeys(context, port, OUTPUT_KEYS);
+  const type = readType(context, port, { isInput: false });
+  if (type.written === "step_result") return "delegate";
+  return {
+    type: type.name,
+    ...readCommon(context, port, { type, pointer }),
+    ...(type.written === "raw_string" ? { isRaw: true } : {}),
+  };
+}
+
+interface PortType {
+  readonly name: ValueType;
+  /** `undefined` when the author gave none. */
+  readonly written: string | undefined;
+}
+
+function readType(context: CompileContext, port: YamlMapping, { isInput }: { isInput: boolean }): PortType {
+  const node = childOf(port, "type");
+  if (node === undefined || isUnspecified(context, node))
+    return { name: missingType(context, port), written: undefined };
+  if (context.acceptsBaseline && node.kind === "scalar" && typeof node.value === "number") {
+    const name = TYPE_NUMBERS[node.value];
+    if (name !== undefined) return { name, written: name };
+  }
+  const written = node.kind === "scalar" ? node.text : "";
+  const known = TYPES.find((type) => type === written);
+  if (known !== undefined) return { name: known, written };
+  const isOld = !isInput && (written === "raw_string" || written === "step_result");
+  const alias = Object.hasOwn(TYPE_ALIASES, written) ? TYPE_ALIASES[written] : isOld ? "string" : undefined;
+  if (alias !== undefined) {
+    reportNote(context, node, () => ({
+      code: "old-type",
+      message: `The type "${written}" is an old name`,
+      hint: written === "step_result" ? "Write outputs: delegate." : `Write ${alias}.`,
+    }));
+    return { name: alias, written };
+  }
+  context.collector.report(node, () => {
+    const near = nearest(written, TYPES);
+    const found = node.kind === "scalar" ? `"${written.slice(0, 80)}"` : describeNode(node);
+    return {
+      code: "unknown-type",
+      message: `Unknown type: ${found}`,
+      hint: near === undefined ? `Types: ${TYPES.join(", ")}.` : `Did you mean "${near}"?`,
+    };
+  });
+  return { name: "string", written };
+}
+
+function isUnspecified(context: CompileContext, node: YamlNode): boolean {
+  return (
+    context.acceptsBaseline && node.kind === "scalar" && (node.value === "value_type_unspecified" || node.value === 0)
+  );
+}
+
+function missingType(context: CompileContext, port: YamlMapping): ValueType {
+  const problem = { code: "missing-type", message: "The type is missing", hint: "Without one it is string." };
+  if (context.options.isStrict === true) {
+    context.collector.report(port, { ...problem, hint: `Write type: and one of ${TYPES.join(", ")}.` });
+  } else reportNote(context, port, () => problem);
+  return "string";
+}
+
+interface CommonPort {
+  readonly default?: Value;
+  readonly isSensitive: boolean;
+  readonly description?: string;
+}
+
+function readCommon(
+  context: CompileContext,
+  port: YamlMapping,
+  { type, pointer }: { type: PortType; pointer: string },
+): CommonPort {
+  const description = childOf(port, "description");
+  const text = description === undefined ? "" : (asText(context, description, "description") ?? "");
+  const value = readDefault(context, port, { type, pointer });
+  return {
+    ...(value === undefined ? {} : { default: value }),
+    isSensitive: readFlag(context, port, "sensitive") ?? false,
+    ...(text === "" ? {} : { description: text }),
+  };
+}
+
+function readDefault(
+  context: CompileContext,
+  port: YamlMapping,
+  { type, pointer }: { type: PortType; pointer: string },
+): Value | undefined {
+  const node = childOf(port, "default");
+  if (node === undefined) return undefined;
+  context.places.set(`${pointer}/default`, node);
+  noteLiteral(context, node);
+  if (node.kind === "scalar" && node.value === null) {
+    reportNote(context, node, () => ({
+      code: "null-default",
+      message: "The default is null, which makes the input optional",
+      hint: "Before 2026 an input with default: null was required.",
+    }));
+    return null;
+  }
+  // Blueprint files have no types: every scalar is a string as it stands.
+  if (type.written === undefined && node.kind === "scalar") return node.text;
+  const value = asValue(context, node);
+  checkType(context, node, { value, type: type.name, what: "The default" });
+  return value;
+}
+
+// The spec is static: the text stays as it is, which may surprise.
+function noteLiteral(context: CompileContext, node: YamlNode): void {
+  if (node.kind !== "scalar" || !node.text.includes("${{")) return;
+  reportNote(context, node, () => ({
+    code: "literal-expression",
+    message: "An expression in the spec is literal text",
+    hint: "Defaults are not expanded.",
+  }));
+}
+
+function checkType(
+  context: CompileContext,
+  node: YamlNode,
+  { value, type, what }: { value: Value; type: ValueType; what: string },
+): boolean {
+  if (typeOf(value) === type) return true;
+  context.collector.report(node, () => ({
+    code: "type-mismatch",
+    message: `${what} does not match the type "${type}": found ${describeNode(node)}`,
+    hint:
+      type === "string" && node.kind === "scalar" && value !== null
+        ? "Quote it."
+        : `Give a ${type}, or change the type.`,
+  }));
+  return false;
+}
+
+function readFlag(context: CompileContext, port: YamlMapping, key: string): boolean | undefined {
+  const node = childOf(port, key);
+  if (node === undefined) return undefined;
+  if (node.kind === "scalar" && typeof node.value === "boolean") return node.value;
+  context.collector.report(node, {
+    code: "wrong-type",
+    message: `${key} must be true or false, found ${describeNode(node)}`,
+  });
+  return undefined;
+}
+
+function readRequired(
+  context: CompileContext,
+  port: YamlMapping,
+  value: Value | undefined,
+): { readonly default?: Value } {
+  const isRequired = readFlag(context, port, "required");
+  if (isRequired === true && value !== undefined) {
+    context.collector.report(childOf(port, "required") ?? port, {
+      code: "conflicting-keys",
+      message: "A required input cannot have a default",
+      hint: "An input without default is required; remove one of the two.",
+    });
+  }
+  return isRequired === false && value === undefined ? { default: null } : {};
+}
+
+function readOptions(
+  context: CompileContext,
+  port: YamlMapping,
+  { type, pointer, ...given }: { type: ValueType; pointer: string; default?: Value | undefined },
+): readonly Value[] | undefined {
+  const node = childOf(port, "options");
+  if (node === undefined) return undefined;
+  context.places.set(`${pointer}/options`, node);
+  if (node.kind !== "list" || node.items.length === 0) {
+    if (context.acceptsBaseline && node.kind === "list") return undefined;
+    context.collector.report(node, {
+      code: "wrong-type",
+      message: `options must be a list of at least one value, found ${node.kind === "list" ? "none" : describeNode(node)}`,
+    });
+    return undefined;
+  }
+  const isUntyped = childOf(port, "type") === undefined;
+  const values = node.items.map((item) => (isUntyped && item.kind === "scalar" ? item.text : asValue(context, item)));
+  node.items.forEach((item, i) => checkType(context, item, { value: values[i] as Value, type, what: "The option" }));
+  const value = given.default;
+  if (value !== undefined && value !== null && !values.some((option) => equalValues(option, value))) {
+    context.collector.report(childOf(port, "default") ?? node, {
+      code: "invalid-default",
+      message: "The default is none of the options",
+    });
+  }
+  return values;
+}
+
+function readMatch(
+  context: CompileContext,
+  port: YamlMapping,
+  { type, pointer }: { type: ValueType; pointer: string },
+): string | undefined {
+  const [match, regex] = [childOf(port, "match"), childOf(port, "regex")];
+  const node = match ?? regex;
+  if (node === undefined) return undefined;
+  if (match !== undefined && regex !== undefined) {
+    context.collector.report(regex, { code: "conflicting-keys", message: "match and regex are the same key" });
+  }
+  context.places.set(`${pointer}/match`, node);
+  const pattern = asText(context, node, "match");
+  if (pattern === undefined || pattern === "") return undefined;
+  if (type !== "string") {
+    context.collector.report(node, { code: "invalid-match", message: `match is for strings, the type is "${type}"` });
+  }
+  const problem = patternProblem(pattern);
+  if (problem !== undefined) {
+    const { message, hint, offset, length } = problem;
+    context.collector.report(node, { code: "invalid-match", message, hint, part: { offset, length } });
+  }
+  return pattern;
+}

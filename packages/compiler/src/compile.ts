@@ -1,0 +1,114 @@
+import { createObject, emptySpec, type Source, type SpecDefinition } from "@steps/model";
+import { noteEmptyRun } from "./compile-definition.ts";
+import { readInvocations } from "./compile-invocation.ts";
+import { inlineReaders, readBaselineSpecDefinition, readPair } from "./compile-spec-definition.ts";
+import { type Compiled, type CompileContext, type CompileOptions, createContext, finishCompile } from "./context.ts";
+import { readYaml } from "./read-yaml.ts";
+import { spanPosition } from "./span.ts";
+import type { YamlNode } from "./yaml-node.ts";
+
+/** Compiles a step file: two YAML documents, the spec and the definition. Never throws. */
+export function compileStepFile(source: Source, options: CompileOptions = {}): Compiled {
+  return compileText(source, createContext(options), readFile);
+}
+
+/** Compiles a YAML or JSON list of steps, as `STEPS` holds it: a definition with an empty spec. Never throws. */
+export function compileStepList(source: Source, options: CompileOptions = {}): Compiled {
+  return compileText(source, createContext(options), (context, documents) => {
+    refuseFurther(context, documents, 1);
+    return readList(context, documents[0] as YamlNode);
+  });
+}
+
+/**
+ * Compiles what a command line or a request holds, told apart by its shape: a list of steps; a definition;
+ * `{spec, definition}` or `[spec, definition]`; a baseline message in protobuf's JSON form, which those are too; or a
+ * step file of two documents. Never throws.
+ */
+export function compileInput(source: Source, options: CompileOptions = {}): Compiled {
+  return compileText(source, createContext({ ...options, acceptsBaseline: true }), (context, documents) =>
+    documents.length > 1 ? readFile(context, documents) : readShape(context, documents[0] as YamlNode),
+  );
+}
+
+/** Compiles the list of a `run:` that was read with its document: what front-ends have. Never throws. */
+export function compileRunNode(node: YamlNode, options: CompileOptions = {}): Compiled {
+  const context = createContext(options);
+  return finishCompile(context, readList(context, node));
+}
+
+type Reader = (context: CompileContext, documents: readonly YamlNode[]) => SpecDefinition | undefined;
+
+function compileText(source: Source, context: CompileContext, read: Reader): Compiled {
+  const { documents, diagnostics, isBroken } = readYaml(source);
+  context.collector.add(diagnostics);
+  if (isBroken) return finishCompile(context, undefined);
+  if (documents.length === 0) {
+    context.collector.report({ source, offset: 0, length: 1 }, { code: "empty-text", message: "The text is empty" });
+    return finishCompile(context, undefined);
+  }
+  return finishCompile(context, read(context, documents));
+}
+
+function readFile(context: CompileContext, documents: readonly YamlNode[]): SpecDefinition | undefined {
+  const [spec, definition] = documents;
+  if (spec === undefined || definition === undefined) {
+    const only = spec as YamlNode;
+    const isSpec = only.kind === "mapping" && only.entries.has("spec");
+    context.collector.report(only, {
+      code: "missing-document",
+      message: "A step file has two documents, the spec and the definition; found one",
+      hint: isSpec
+        ? "Write a line of --- and then the definition, with exec: or run:."
+        : "Before the definition write spec: and a line of ---.",
+    });
+    return undefined;
+  }
+  refuseFurther(context, documents, 2);
+  return readPair(context, { spec, definition });
+}
+
+function refuseFurther(context: CompileContext, documents: readonly YamlNode[], count: number): void {
+  const extra = documents[count];
+  if (extra === undefined) return;
+  context.collector.report(extra, {
+    code: "extra-document",
+    message: count === 1 ? "A list of steps is one document" : "A step file has two documents only",
+    hint: `Document ${count} ends before line ${spanPosition(extra).line}.`,
+  });
+}
+
+function readList(context: CompileContext, node: YamlNode): SpecDefinition {
+  const steps = readInvocations(context, node, { pointer: "/definition/steps", inline: inlineReaders });
+  context.places.set("/definition", node);
+  if (node.kind === "list" && node.items.length === 0) noteEmptyRun(context, node);
+  return {
+    spec: emptySpec,
+    definition: { type: "steps", steps, env: createObject(), outputs: createObject() },
+  };
+}
+
+function readShape(context: CompileContext, node: YamlNode): SpecDefinition | undefined {
+  if (node.kind === "list") {
+    const [spec, definition] = node.items;
+    if (node.items.length === 2 && spec !== undefined && definition !== undefined && isPair(spec, definition)) {
+      return readPair(context, { spec, definition });
+    }
+    return readList(context, node);
+  }
+  if (node.kind === "mapping" && (node.entries.has("definition") || node.entries.has("spec"))) {
+    return readBaselineSpecDefinition(context, node, "")?.specDefinition;
+  }
+  return readPair(context, { spec: undefined, definition: node });
+}
+
+/** `[spec, definition]`: an item of a list of steps has more than `spec`, and says what to do otherwise. */
+function isPair(spec: YamlNode, definition: YamlNode): boolean {
+  if (spec.kind === "scalar") return spec.value === null;
+  return (
+    spec.kind === "mapping" &&
+    [...spec.entries.keys()].every((key) => key === "spec") &&
+    definition.kind === "mapping" &&
+    !definition.entries.has("name")
+  );
+}
