@@ -1,1 +1,6 @@
-export {};
+export { Cancelled } from "./cancelled.ts";
+export { execute, type Executed } from "./execute.ts";
+export type { ExecuteErrorCode } from "./execute-error.ts";
+export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run.ts";
+export type { StepLog } from "./step-log.ts";
+export { killSurvivors } from "./terminate.ts";

@@ -1,0 +1,167 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  type ExecDefinition,
+  isStepsError,
+  type LogSummary,
+  messageOf,
+  type Outcome,
+  revealString,
+  type RuntimeString,
+  type Spec,
+} from "@steps/model";
+import { ExecuteError } from "./execute-error.ts";
+import { createExpander } from "./expander.ts";
+import { readExports } from "./exports.ts";
+import { type Level, placesOf, scopeOf } from "./level.ts";
+import { lookupProgram } from "./lookup-program.ts";
+import { outcomeOfAbort, outcomeOfError } from "./outcome.ts";
+import { type Outputs, readDelegatedOutputs, readOutputs } from "./outputs.ts";
+import { readStepFile } from "./read-step-file.ts";
+import { type Run, tell } from "./run.ts";
+import { type ProcessEnd, runProcess } from "./run-process.ts";
+import { spawnFailure } from "./spawn-failure.ts";
+import type { StepEnd } from "./step-end.ts";
+import type { StepLog } from "./step-log.ts";
+import { COOKIE_VARIABLE } from "./terminate.ts";
+import { toolsOf } from "./tools.ts";
+
+/** A command to run. */
+export interface ExecCall {
+  readonly spec: Spec;
+  readonly definition: ExecDefinition;
+  readonly hasOpenOutputs: boolean;
+}
+
+/** Runs the command of a definition and reads what it wrote to its output and export files. */
+export async function runExec(run: Run, level: Level, call: ExecCall): Promise<StepEnd> {
+  const prepared = prepare(run, level, call.definition);
+  const log = run.hooks.openLog(level.path);
+  let end: ProcessEnd;
+  let summary: LogSummary | undefined;
+  try {
+    end = await runPrepared(run, level, prepared, log);
+  } finally {
+    summary = await log.close();
+  }
+  return finish(run, level, call, { end, summary });
+}
+
+interface Prepared {
+  readonly program: string;
+  readonly command: readonly RuntimeString[];
+  readonly workDir: string;
+  readonly env: Readonly<Record<string, RuntimeString>>;
+}
+
+function prepare(run: Run, level: Level, definition: ExecDefinition): Prepared {
+  const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
+  const command = definition.command.map((item, index) =>
+    expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
+  );
+  const written = definition.workDir ?? "";
+  const place = { what: "exec: work_dir", pointer: "/definition/exec/work_dir" };
+  const workDir = findWorkDir(run.request.workDir, expander.text(written, place));
+  const env = level.environment.flatten();
+  const [name = ""] = command;
+  const path = env["PATH"] === undefined ? undefined : revealString(env["PATH"]);
+  const program = lookupProgram({ name: revealString(name), shownName: String(name), path, workDir });
+  return { program, command, workDir, env };
+}
+
+function findWorkDir(jobDir: string, written: RuntimeString): string {
+  const workDir = resolve(jobDir, revealString(written));
+  const stat = workDir.includes("\0") ? undefined : statSync(workDir, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return workDir;
+  const shown = typeof written === "string" ? workDir : String(written);
+  throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${shown}" does not exist`);
+}
+
+async function runPrepared(run: Run, level: Level, prepared: Prepared, log: StepLog): Promise<ProcessEnd> {
+  const { program, command, workDir, env } = prepared;
+  const { path } = level;
+  const { cookie, graceMs } = run.request;
+  const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
+  const tools = toolsOf(program, search);
+  const places = placesOf(run, level);
+  tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, tools, places });
+  run.processCount += 1;
+  const plan = {
+    program,
+    command: command.map(revealString),
+    workDir,
+    env: processEnv(env, cookie),
+    cookie,
+    graceMs,
+    log,
+    pipes: run.pipes,
+    onStarted: (pid: number) => tell(run, { type: "process-started", at: Date.now(), path, pid }),
+  };
+  return runProcess(plan, run.signal);
+}
+
+function processEnv(env: Readonly<Record<string, RuntimeString>>, cookie: string): Record<string, string> {
+  const result = Object.create(null) as Record<string, string>;
+  for (const name of Object.keys(env)) result[name] = revealString(env[name] as RuntimeString);
+  result[COOKIE_VARIABLE] = cookie;
+  return result;
+}
+
+interface Ended {
+  readonly end: ProcessEnd;
+  readonly summary: LogSummary | undefined;
+}
+
+function finish(run: Run, level: Level, call: ExecCall, { end, summary }: Ended): StepEnd {
+  const { exitCode, signal } = end;
+  const process = {
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(summary === undefined ? {} : { log: summary }),
+  };
+  const outcome = outcomeOf(run, end);
+  if (outcome) return { outcome, outputs: {}, exports: {}, process };
+  try {
+    const outputs = outputsOf(level, call);
+    const exports = exportsOf(level);
+    if (Object.keys(exports).length > 0) level.environment.export(exports);
+    return { outcome: { status: "success" }, outputs, exports, process };
+  } catch (error) {
+    return { outcome: outcomeOfError(error, "run"), outputs: {}, exports: {}, process };
+  }
+}
+
+// Absent: the process did well.
+function outcomeOf(run: Run, { exitCode, signal, spawnError, logFailure }: ProcessEnd): Outcome | undefined {
+  if (spawnError) return outcomeOfError(spawnFailure(spawnError), "run");
+  if (logFailure) {
+    const { error } = logFailure;
+    const code = isStepsError(error) ? error.code : "LOG_FAILED";
+    return { status: "error", error: { code, message: `exec: cannot write the log: ${messageOf(error)}` } };
+  }
+  if (run.signal.aborted) return outcomeOfAbort(run.signal.reason, "exec: ");
+  if (signal !== undefined) {
+    return { status: "failure", signal, error: { code: "SIGNAL", message: `exec: signal: ${signal}` } };
+  }
+  if (exitCode === 0) return undefined;
+  const error = { code: "EXIT_STATUS", message: `exec: exit status ${exitCode}` };
+  return { status: "failure", ...(exitCode === undefined ? {} : { exitCode }), error };
+}
+
+const nothing = new Uint8Array();
+
+function outputsOf(level: Level, { spec, hasOpenOutputs }: ExecCall): Outputs {
+  const { outputFile } = level.files.created;
+  const file = outputFile === undefined ? { content: nothing } : readStepFile(outputFile);
+  if ("problem" in file) throw new ExecuteError("OUTPUT_INVALID", `outputs: ${file.problem}`);
+  if (spec.outputs === "delegate") return readDelegatedOutputs(file.content);
+  return readOutputs(file.content, hasOpenOutputs ? { ...spec, hasOpenOutputs } : spec);
+}
+
+function exportsOf(level: Level): Readonly<Record<string, string>> {
+  const { exportFile } = level.files.created;
+  if (exportFile === undefined) return {};
+  const file = readStepFile(exportFile);
+  if ("problem" in file) throw new ExecuteError("EXPORT_INVALID", `exports: ${file.problem}`);
+  return readExports(file.content);
+}

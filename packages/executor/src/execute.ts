@@ -1,0 +1,99 @@
+import { createObject, type Outcome, type RuntimeValue } from "@steps/model";
+import { signalWithTimeout } from "./cancelled.ts";
+import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
+import type { Level } from "./level.ts";
+import { outcomeOfAbort } from "./outcome.ts";
+import { OutputPipePool } from "./output-pipes.ts";
+import { inPlace } from "./resolve-reference.ts";
+import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts";
+import { runDefinition } from "./run-definition.ts";
+import { finishStep, guard, runStep } from "./run-step.ts";
+import { endWithout, type StepEnd } from "./step-end.ts";
+import { StepFiles } from "./step-files.ts";
+import { killSurvivors } from "./terminate.ts";
+import { createJobContexts } from "./variables.ts";
+
+/** What a run came to. */
+export interface Executed {
+  readonly outcome: Outcome;
+  readonly outputs: Readonly<Record<string, RuntimeValue>>;
+}
+
+/** How long what left its step's group may take to go when the job is over. */
+const SURVIVOR_GRACE_MS = 1000;
+
+/**
+ * Runs a compiled job: its steps one after the other, each fetched and compiled when its turn comes, and tells every
+ * step's events. When it ends, nothing that the job started is left.
+ *
+ * Whatever a step does is in the outcome; it rejects only with what `observe` threw. An abort, best with a `Cancelled`,
+ * ends the running process group (TERM, `graceMs`, KILL) and starts nothing more.
+ */
+export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
+  const stop = signalWithTimeout(signal, request.timeoutMs);
+  const pipes = new OutputPipePool(request.jobTmp);
+  const run: Run = createRun({ request, hooks, pipes, signal: stop.signal });
+  try {
+    const { outcome, outputs } = await runJob(run);
+    return { outcome, outputs };
+  } finally {
+    stop.release();
+    pipes.close();
+    if (run.processCount > 0) await killSurvivors(request.cookie, Math.min(SURVIVOR_GRACE_MS, request.graceMs));
+  }
+}
+
+function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "signal">): Run {
+  const { request } = parts;
+  const inputs = createObject<RuntimeValue>();
+  const contexts = createJobContexts(request.vars, inputs, (name, value) => {
+    tell(run, { type: "variable-read", at: Date.now(), path: run.readingPath, name, value });
+  });
+  const run: Run = {
+    ...parts,
+    contexts,
+    jobInputs: inputs,
+    readingPath: "",
+    processCount: 0,
+    observeFailure: undefined,
+  };
+  return run;
+}
+
+async function runJob(run: Run): Promise<StepEnd> {
+  const files = new StepFiles(run.request.jobTmp);
+  tell(run, { type: "step-opened", at: Date.now(), path: "", name: "" });
+  let end: StepEnd;
+  try {
+    end = run.signal.aborted
+      ? endWithout(outcomeOfAbort(run.signal.reason))
+      : await guard(run, () => enterJob(run, files));
+  } finally {
+    files.remove();
+  }
+  finishStep(run, "", end);
+  return end;
+}
+
+async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
+  const { specDefinition, baseDir, environment, positionOf } = run.request;
+  const given: Inputs = run.request.inputs;
+  checkInputNames(Object.keys(given), specDefinition.spec);
+  const inputs = resolveInputs(given, specDefinition.spec, { allowJsonText: true });
+  Object.assign(run.jobInputs, inputs);
+  const source = { pointer: "", positionOf };
+  const level: Level = {
+    path: "",
+    depth: 0,
+    inputs,
+    environment,
+    steps: createObject(),
+    files,
+    dir: baseDir,
+    root: undefined,
+    source,
+  };
+  const opened = { ...inPlace(specDefinition, { dir: baseDir, root: undefined }), source };
+  const invocation = { inputs: given, env: {} };
+  return runDefinition(run, level, { opened, inputs, invocation, hasOpenOutputs: false, runStep });
+}

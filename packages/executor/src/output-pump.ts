@@ -1,0 +1,82 @@
+import type { Readable } from "node:stream";
+import type { StepLog } from "./step-log.ts";
+
+/** Carries what a process prints to the log, no faster than the log takes it. */
+export class OutputPump {
+  /** Fulfilled when both streams are at their end and everything is written. */
+  readonly ended: Promise<void>;
+  /** How many bytes came so far. */
+  bytes = 0;
+  isEnded = false;
+  /** What the log threw; nothing is written after it. */
+  failure: { readonly error: unknown } | undefined;
+  readonly #log: StepLog;
+  readonly #streams: readonly Readable[];
+  readonly #onFailure: () => void;
+  #open = 2;
+  #writing = 0;
+  #end: () => void = () => {};
+
+  constructor(log: StepLog, streams: { readonly stdout: Readable; readonly stderr: Readable }, onFailure: () => void) {
+    this.#log = log;
+    this.#onFailure = onFailure;
+    this.#streams = [streams.stdout, streams.stderr];
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#carry(streams.stdout, "stdout");
+    this.#carry(streams.stderr, "stderr");
+  }
+
+  /** Whether the log is still busy with a chunk. */
+  get isWriting(): boolean {
+    return this.#writing > 0;
+  }
+
+  /** Gives up what has not come yet. */
+  destroy(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  #carry(stream: Readable, name: "stdout" | "stderr"): void {
+    stream.on("data", (chunk: Uint8Array) => this.#write(stream, name, chunk));
+    // A broken pipe is an ended one; `close` follows.
+    stream.on("error", () => {});
+    stream.on("close", () => {
+      this.#open -= 1;
+      this.#settle();
+    });
+  }
+
+  #write(stream: Readable, name: "stdout" | "stderr", chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    if (this.failure) return;
+    try {
+      const written = this.#log.write(name, chunk);
+      if (written === undefined) return;
+      stream.pause();
+      this.#writing += 1;
+      written
+        .catch((error: unknown) => this.#fail(error))
+        .then(() => {
+          this.#writing -= 1;
+          stream.resume();
+          this.#settle();
+        });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.failure) return;
+    this.failure = { error };
+    this.#onFailure();
+  }
+
+  #settle(): void {
+    if (this.#open > 0 || this.#writing > 0) return;
+    this.isEnded = true;
+    this.#end();
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  createObject,
+  NAME_PATTERN,
+  nearest,
+  type OutputSpec,
+  type RuntimeValue,
+  sensitive,
+  Sensitive,
+  type Spec,
+  type Value,
+} from "@steps/model";
+import { kindOf } from "./coerce.ts";
+import { ExecuteError } from "./execute-error.ts";
+import { importValue, parseJson } from "./json-value.ts";
+import { decodeText, type OutputEntry, parseOutputFile } from "./output-file.ts";
+
+/** The outputs of a step, by name. */
+export type Outputs = Readonly<Record<string, RuntimeValue>>;
+
+const MAX_PROBLEMS = 10;
+
+/** The outputs in a file that a step wrote, checked against its spec. @throws {ExecuteError} OUTPUT_INVALID */
+export function readOutputs(content: Uint8Array, spec: Spec): Outputs {
+  const declared = spec.outputs === "delegate" ? {} : spec.outputs;
+  const { entries, problem } = parseOutputFile(content);
+  if (problem) throw invalid([`line ${problem.line}: ${problem.message}`]);
+  const values = createObject<RuntimeValue>();
+  const problems: string[] = [];
+  for (const entry of entries) {
+    const value = valueOfEntry(entry, Object.hasOwn(declared, entry.name) ? declared[entry.name] : undefined);
+    if (value === undefined) problems.push(`line ${entry.line}: output "${entry.name}" is not valid JSON`);
+    else values[entry.name] = value;
+  }
+  return checkOutputs(values, spec, { problems });
+}
+
+/** The one result in protobuf's JSON that an exec step with delegated outputs writes. @throws {ExecuteError} */
+export function readDelegatedOutputs(content: Uint8Array): Outputs {
+  const parsed = parseJson(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("utf8"));
+  const outputs = isObject(parsed?.json) ? (parsed.json["outputs"] ?? {}) : undefined;
+  const value = isObject(outputs) ? importValue(outputs) : undefined;
+  if (value === undefined) {
+    throw new ExecuteError("DELEGATE_INVALID", "outputs: delegate: the output file does not hold one step result");
+  }
+  return value as Outputs;
+}
+
+/**
+ * Compares outputs with what the spec declares: unexpected, missing and mismatched ones are all named at once; defaults
+ * are filled in and sensitive ones marked. @throws {ExecuteError} OUTPUT_INVALID
+ */
+export function checkOutputs(
+  values: Outputs,
+  spec: Spec,
+  options: { readonly problems?: readonly string[]; readonly isOpen?: boolean } = {},
+): Outputs {
+  const declared = spec.outputs === "delegate" ? {} : spec.outputs;
+  const isOpen = options.isOpen === true || spec.hasOpenOutputs === true;
+  const problems = [...(options.problems ?? [])];
+  const result = createObject<RuntimeValue>();
+  for (const name of Object.keys(values)) {
+    if (Object.hasOwn(declared, name)) continue;
+    if (isOpen && NAME_PATTERN.test(name)) result[name] = values[name] as RuntimeValue;
+    else problems.push(unexpected(name, declared));
+  }
+  for (const name of Object.keys(declared)) {
+    const output = declared[name] as OutputSpec;
+    const value = Object.hasOwn(values, name) ? values[name] : output.default;
+    if (value === undefined) {
+      if (!problems.some((problem) => problem.includes(`"${name}"`))) problems.push(missing(name));
+      continue;
+    }
+    const kind = kindOf(value);
+    if (kind === output.type || (kind === "null" && output.default === null)) {
+      result[name] = output.isSensitive ? sensitive(value) : value;
+    } else problems.push(`output "${name}": declared as "${output.type}", received "${kind}"`);
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return result;
+}
+
+function valueOfEntry(entry: OutputEntry, output: OutputSpec | undefined): Value | undefined {
+  if (entry.kind === "json") return entry.value;
+  if (output === undefined || output.isRaw === true) return entry.text;
+  if (output.type === "string") return decodeText(entry.text);
+  const parsed = parseJson(entry.text);
+  return parsed === undefined ? undefined : importValue(parsed.json);
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null && !Array.isArray(json) && !(json instanceof Sensitive);
+}
+
+function unexpected(name: string, declared: Readonly<Record<string, OutputSpec>>): string {
+  const near = nearest(name, Object.keys(declared));
+  const hint = near === undefined ? "" : `, did you mean "${near}"?`;
+  return `output ${JSON.stringify(name.slice(0, 80))}: not declared in the step's spec${hint}`;
+}
+
+function missing(name: string): string {
+  return `output "${name}": declared in the step's spec, but not written`;
+}
+
+function invalid(problems: readonly string[]): ExecuteError {
+  const more = problems.length > MAX_PROBLEMS ? `; and ${problems.length - MAX_PROBLEMS} more` : "";
+  return new ExecuteError("OUTPUT_INVALID", `outputs: ${problems.slice(0, MAX_PROBLEMS).join("; ")}${more}`);
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+
+/** The processes of our own user, without ourselves. Empty where there is no `/proc`. */
+export function ownProcesses(): number[] {
+  const uid = process.getuid?.();
+  return namesIn("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && ownerOf(pid) === uid);
+}
+
+/** Whether the environment that a process was started with has this variable with this value. */
+export function hasVariable(pid: number, name: string, value: string): boolean {
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`.includes(`\0${name}=${value}\0`);
+  } catch (error) {
+    // It has ended, or it is not ours to look at.
+    void error;
+    return false;
+  }
+}
+
+/** Whether a process has one of these files open. */
+export function holdsAny(pid: number, paths: ReadonlySet<string>): boolean {
+  return namesIn(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return paths.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch (error) {
+      void error;
+      return false;
+    }
+  });
+}
+
+/** Whether any process of the group still runs. One that has ended and waits for its parent does not. */
+export function groupHasRunning(pgid: number): boolean {
+  const pids = namesIn("/proc").filter((name) => /^\d+$/.test(name));
+  // Without /proc the signal's answer is all there is.
+  return pids.length === 0 || pids.some((pid) => isRunningIn(pid, pgid));
+}
+
+function isRunningIn(pid: string, pgid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name before may hold anything, blanks and parentheses too.
+    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(group) === pgid && state !== "Z" && state !== "X";
+  } catch (error) {
+    void error;
+    return false;
+  }
+}
+
+function ownerOf(pid: number): number | undefined {
+  try {
+    return statSync(`/proc/${pid}`).uid;
+  } catch (error) {
+    void error;
+    return undefined;
+  }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    void error;
+    return [];
+  }
+}

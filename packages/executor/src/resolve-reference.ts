@@ -1,0 +1,81 @@
+import {
+  encodeSpecDefinition,
+  digestOf,
+  isReferenceProblem,
+  parseReference,
+  Sensitive,
+  type SpecDefinition,
+  type StepReference,
+} from "@steps/model";
+import { ExecuteError } from "./execute-error.ts";
+import type { Expander } from "./expander.ts";
+import type { DefinitionSource, Level } from "./level.ts";
+import type { LoadedStep, Run } from "./run.ts";
+
+/** A step that is ready to be given its inputs. */
+export interface OpenedStep extends Omit<LoadedStep, "positionOf"> {
+  /** With expressions expanded. */
+  readonly reference: StepReference;
+  readonly source: DefinitionSource;
+}
+
+/** A reference that names something: expands a dynamic one. @throws {ExecuteError} REFERENCE_INVALID, EXPRESSION_FAILED */
+export function resolveReference(reference: StepReference, expander: Expander, pointer: string): StepReference {
+  if (reference.kind !== "dynamic") return reference;
+  const text = expander.text(reference.text, { what: "reference", pointer });
+  if (text instanceof Sensitive) {
+    throw new ExecuteError("REFERENCE_INVALID", "reference: it is made of a sensitive value");
+  }
+  const parsed = parseReference(text);
+  if (isReferenceProblem(parsed)) {
+    throw new ExecuteError("REFERENCE_INVALID", `reference: ${parsed.message}`, { hint: parsed.hint });
+  }
+  if (parsed.kind === "dynamic") throw new ExecuteError("REFERENCE_INVALID", "reference: it expands to an expression");
+  return parsed;
+}
+
+/** Brings what a resolved reference names: from in place, or by the loader. */
+export async function openReference(
+  run: Run,
+  reference: StepReference,
+  options: { readonly caller: Level; readonly path: string; readonly pointer: string },
+): Promise<OpenedStep> {
+  const { caller, path, pointer } = options;
+  if (reference.kind === "inline") {
+    const { specDefinition } = reference;
+    const source = { ...caller.source, pointer: `${caller.source.pointer}${pointer}/specDefinition` };
+    return { ...inPlace(specDefinition, caller), reference, source };
+  }
+  const from = { dir: caller.dir, root: caller.root };
+  const env = caller.environment.flatten();
+  const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, { signal: run.signal, path, env });
+  return { ...loaded, reference, source: { pointer: "", positionOf } };
+}
+
+/** A definition without a component of its own. */
+export function inPlace(
+  specDefinition: SpecDefinition,
+  at: { readonly dir: string; readonly root: string | undefined },
+): Omit<OpenedStep, "reference" | "source"> {
+  const definitionDigest = digestInPlace(specDefinition);
+  return {
+    specDefinition,
+    definitionDigest,
+    dir: at.dir,
+    root: at.root,
+    component: undefined,
+    fetch: undefined,
+    subpath: "",
+  };
+}
+
+const digests = new WeakMap<SpecDefinition, string>();
+
+// Of the encoded form: it is what a replay has, and it holds no credentials.
+function digestInPlace(specDefinition: SpecDefinition): string {
+  const known = digests.get(specDefinition);
+  if (known !== undefined) return known;
+  const digest = digestOf(encodeSpecDefinition(specDefinition));
+  digests.set(specDefinition, digest);
+  return digest;
+}

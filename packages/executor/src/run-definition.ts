@@ -1,0 +1,47 @@
+import type { RuntimeString } from "@steps/model";
+import { runExec } from "./exec.ts";
+import { expandEnv } from "./expand-env.ts";
+import { createExpander } from "./expander.ts";
+import type { Inputs } from "./inputs.ts";
+import { type Level, placesOf, scopeOf } from "./level.ts";
+import type { OpenedStep } from "./resolve-reference.ts";
+import { type Run, tell } from "./run.ts";
+import { type RunStep, runSequence } from "./sequence.ts";
+import type { StepEnd } from "./step-end.ts";
+
+/** What a definition is carried out with. */
+export interface DefinitionCall {
+  readonly opened: Omit<OpenedStep, "reference"> & { readonly reference?: OpenedStep["reference"] };
+  /** With defaults. */
+  readonly inputs: Inputs;
+  readonly invocation: { readonly inputs: Inputs; readonly env: Readonly<Record<string, RuntimeString>> };
+  /** Outputs that the spec does not declare are accepted. */
+  readonly hasOpenOutputs: boolean;
+  /** For its children. */
+  readonly runStep: RunStep;
+}
+
+/** Expands the definition's env, says what is going to be done, and does it. */
+export async function runDefinition(run: Run, level: Level, call: DefinitionCall): Promise<StepEnd> {
+  const { opened, inputs, invocation, hasOpenOutputs, runStep } = call;
+  const { spec, definition } = opened.specDefinition;
+  const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
+  const definitionEnv = expandEnv(expander, definition.env, "/definition");
+  const inner: Level = { ...level, environment: level.environment.with(definitionEnv) };
+  tell(run, {
+    type: "step-planned",
+    at: Date.now(),
+    path: level.path,
+    specDefinition: opened.specDefinition,
+    definitionDigest: opened.definitionDigest,
+    ...(opened.component === undefined ? {} : { component: opened.component }),
+    subpath: opened.subpath,
+    ...(opened.reference === undefined ? {} : { reference: opened.reference }),
+    inputs,
+    invocation,
+    definitionEnv,
+    places: placesOf(run, level),
+  });
+  if (definition.type === "exec") return runExec(run, inner, { spec, definition, hasOpenOutputs });
+  return runSequence(run, inner, { spec, definition, hasOpenOutputs, runStep });
+}

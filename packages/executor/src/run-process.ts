@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { OutputPipePool, OutputPipes } from "./output-pipes.ts";
+import { OutputPump } from "./output-pump.ts";
+import type { StepLog } from "./step-log.ts";
+import { endGroup, killHolders, killSurvivors, signalGroup } from "./terminate.ts";
+
+/** A process to start. */
+export interface ProcessPlan {
+  /** Absolute. */
+  readonly program: string;
+  /** With the program's name as the author wrote it. */
+  readonly command: readonly string[];
+  readonly workDir: string;
+  /** All of it, with the cookie. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cookie: string;
+  readonly graceMs: number;
+  readonly log: StepLog;
+  readonly pipes: OutputPipePool;
+  readonly onStarted: (pid: number) => void;
+}
+
+/** How a process ended; without a code and a signal it could not be started. */
+export interface ProcessEnd {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly spawnError?: NodeJS.ErrnoException;
+  readonly logFailure?: { readonly error: unknown };
+}
+
+/** How long what a process leaves behind in its group may take to go. */
+const LEFTOVER_GRACE_MS = 500;
+/** How long the end of the output may take after the process has ended before somebody is looked for who holds it. */
+const END_OF_OUTPUT_MS = 200;
+const MAX_SILENCE_MS = 2000;
+/** More than a pipe can hold: what comes beyond it after the end was written by somebody else. */
+const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Runs a process in a group of its own with nothing on its standard input. Ends when the process has ended, all its
+ * output is written and nothing is left of its group: background children do not hold it up and do not outlive it.
+ * When the signal is aborted the group gets TERM, after `graceMs` KILL.
+ */
+export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
+  const pipes = plan.pipes.open();
+  const child = start(plan, pipes);
+  if (child instanceof Error) {
+    closeReaders(pipes);
+    return { spawnError: child };
+  }
+  const exit = exitOf(child);
+  const pid = child.pid;
+  if (pid === undefined) {
+    const { spawnError } = await exit;
+    closeReaders(pipes);
+    return spawnError ? { spawnError } : {};
+  }
+  const stop = new Stop(pid, plan.graceMs);
+  const streams = pipes.streams ?? { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
+  const pump = new OutputPump(plan.log, streams, () => stop.begin());
+  const onAbort = (): void => stop.begin();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    plan.onStarted(pid);
+    if (signal.aborted) stop.begin();
+    const ended = await exit;
+    if (signalGroup(pid, 0)) {
+      const { remainingMs } = stop;
+      const graceMs = remainingMs ?? Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
+      await endGroup(pid, graceMs, { wasTold: remainingMs !== undefined });
+    }
+    if (!pump.isEnded) await drain(pump, pipes, plan);
+    return pump.failure ? { ...ended, logFailure: pump.failure } : ended;
+  } finally {
+    // Only when the observer has thrown there is still something to end here.
+    if (child.exitCode === null && child.signalCode === null) signalGroup(pid, "SIGKILL");
+    signal.removeEventListener("abort", onAbort);
+    stop.end();
+    pipes.release(pump.isEnded);
+  }
+}
+
+function closeReaders(pipes: OutputPipes): void {
+  for (const stream of Object.values(pipes.streams ?? {})) stream.destroy();
+  pipes.release(false);
+}
+
+function start(plan: ProcessPlan, pipes: OutputPipes): ChildProcess | Error {
+  try {
+    return spawn(plan.program, plan.command.slice(1), {
+      argv0: plan.command[0] as string,
+      cwd: plan.workDir,
+      env: plan.env,
+      stdio: [...pipes.stdio],
+      detached: true,
+    });
+  } catch (error) {
+    return error as Error;
+  } finally {
+    pipes.closeWriters();
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    child.on("exit", (code, signalName) => {
+      resolve(signalName === null ? { exitCode: code ?? 0 } : { signal: signalName });
+    });
+    // Only a process that did not start has no exit; other errors are about signals to it.
+    child.on("error", (error) => {
+      if (child.pid === undefined) resolve({ spawnError: error });
+    });
+  });
+}
+
+/** The way a process group is stopped: TERM once, KILL when the time is over. */
+class Stop {
+  readonly #pid: number;
+  readonly #graceMs: number;
+  #deadline: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pid: number, graceMs: number) {
+    this.#pid = pid;
+    this.#graceMs = graceMs;
+  }
+
+  /** What is left of the grace; `undefined` when nobody stopped it. */
+  get remainingMs(): number | undefined {
+    return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - performance.now());
+  }
+
+  begin(): void {
+    if (this.#deadline !== undefined) return;
+    this.#deadline = performance.now() + this.#graceMs;
+    signalGroup(this.#pid, "SIGTERM");
+    this.#timer = setTimeout(() => signalGroup(this.#pid, "SIGKILL"), this.#graceMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+// Somebody who left the group may hold the pipes open for ever; the end of a slow log is waited for.
+async function drain(pump: OutputPump, pipes: OutputPipes, plan: ProcessPlan): Promise<void> {
+  if (await isWithin(pump.ended, END_OF_OUTPUT_MS)) return;
+  const graceMs = Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
+  if (pipes.paths.size > 0) await killHolders(pipes.paths, graceMs);
+  else if (!pump.isWriting) await killSurvivors(plan.cookie, graceMs);
+  const limit = pump.bytes + MAX_AFTER_EXIT_BYTES;
+  let seen = pump.bytes;
+  for (let silentMs = 0; silentMs < MAX_SILENCE_MS && pump.bytes <= limit; silentMs += 100) {
+    if (await isWithin(pump.ended, 100)) return;
+    if (pump.isWriting || pump.bytes !== seen) silentMs = 0;
+    seen = pump.bytes;
+  }
+  pump.destroy();
+  await isWithin(pump.ended, END_OF_OUTPUT_MS);
+}
+
+function isWithin(promise: Promise<void>, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

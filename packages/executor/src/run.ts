@@ -1,0 +1,106 @@
+import {
+  type Environment,
+  type EnvironmentRecord,
+  type FetchReport,
+  type Observe,
+  type Position,
+  type Resource,
+  type RuntimeString,
+  type RuntimeValue,
+  type SpecDefinition,
+  type StepEvent,
+  type StepReference,
+} from "@steps/model";
+import type { OutputPipePool } from "./output-pipes.ts";
+import type { StepLog } from "./step-log.ts";
+import type { JobContexts } from "./variables.ts";
+
+/** A compiled job and everything it starts from. */
+export interface ExecuteRequest {
+  readonly specDefinition: SpecDefinition;
+  /** Of the job; texts may stand for values of any type, as on a command line. */
+  readonly inputs: Readonly<Record<string, RuntimeValue>>;
+  /** Job variables: `vars` in expressions, no part of any process's environment. */
+  readonly vars: Readonly<Record<string, RuntimeString>>;
+  readonly environment: Environment;
+  /** Absolute, existing: where processes start. */
+  readonly workDir: string;
+  /** Absolute: where local references of the job start. */
+  readonly baseDir: string;
+  /** Absolute, an existing private directory: output files and pipes live here. */
+  readonly jobTmp: string;
+  /** Between TERM and KILL. */
+  readonly graceMs: number;
+  /** A text of this run alone: put into the environment of every process as `STEP_RUNNER_COOKIE`. */
+  readonly cookie: string;
+  /** For the whole job. */
+  readonly timeoutMs?: number;
+  /** Where a JSON pointer into `specDefinition` was written. */
+  readonly positionOf?: (pointer: string) => Position | undefined;
+}
+
+/** Where a reference is written. */
+export interface LoadFrom {
+  /** Local references are relative to it. */
+  readonly dir: string;
+  /** The tree that local references must stay in. */
+  readonly root: string | undefined;
+}
+
+/** A step that was fetched and compiled. */
+export interface LoadedStep {
+  readonly specDefinition: SpecDefinition;
+  /** SHA-256 of its canonical JSON. */
+  readonly definitionDigest: string;
+  /** Absolute: `step_dir`, and where its local references start. */
+  readonly dir: string;
+  readonly root: string | undefined;
+  readonly component: Resource | undefined;
+  readonly fetch: FetchReport | undefined;
+  /** The step file inside the component. */
+  readonly subpath: string;
+  /** Where a JSON pointer into `specDefinition` was written. */
+  readonly positionOf?: (pointer: string) => Position | undefined;
+}
+
+/** Fetches and compiles a step; never asked for a dynamic or an inline reference. @throws {StepsError} */
+export type LoadStep = (
+  reference: StepReference,
+  from: LoadFrom,
+  options: { readonly signal: AbortSignal; readonly path: string; readonly env: EnvironmentRecord },
+) => Promise<LoadedStep>;
+
+/** What the executor needs of others. */
+export interface ExecuteHooks {
+  readonly loadStep: LoadStep;
+  readonly observe: Observe;
+  /** Called once for each process, before it starts. */
+  readonly openLog: (path: string) => StepLog;
+}
+
+/** What all steps of one run share. */
+export interface Run {
+  readonly request: ExecuteRequest;
+  readonly hooks: ExecuteHooks;
+  readonly signal: AbortSignal;
+  readonly pipes: OutputPipePool;
+  readonly contexts: JobContexts;
+  /** `job.inputs`; filled when they are checked. */
+  readonly jobInputs: Record<string, RuntimeValue>;
+  /** The step whose expressions are being expanded: who reads a variable. */
+  readingPath: string;
+  processCount: number;
+  /** What `observe` threw: the run cannot go on, since nobody would know of it. */
+  observeFailure: { readonly error: unknown } | undefined;
+}
+
+/** Tells an event; an observer that throws ends the run. */
+export function tell(run: Run, event: StepEvent): void {
+  if (run.observeFailure) throw run.observeFailure.error;
+  try {
+    run.hooks.observe(event);
+  } catch (error) {
+    run.observeFailure = { error };
+    throw error;
+  }
+}

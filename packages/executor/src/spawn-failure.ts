@@ -1,0 +1,27 @@
+import { ExecuteError } from "./execute-error.ts";
+
+const TEXTS: Readonly<Record<string, string>> = {
+  E2BIG: "the command and its environment are larger than the system takes",
+  EAGAIN: "the system allows no more processes",
+  EMFILE: "the runner has too many files open",
+  ENFILE: "the system has too many files open",
+  ENOMEM: "there is not enough memory",
+};
+
+/** The failure of a step whose process could not be started. Node's own message may quote the environment. */
+export function spawnFailure(error: NodeJS.ErrnoException): ExecuteError {
+  const code = error.code ?? "";
+  if (code === "ENOENT") {
+    // The program was there when it was looked up.
+    return new ExecuteError("COMMAND_NOT_EXECUTABLE", "exec: the program's interpreter does not exist");
+  }
+  if (code === "EACCES" || code === "EPERM" || code === "ENOEXEC" || code === "ELIBBAD") {
+    return new ExecuteError("COMMAND_NOT_EXECUTABLE", `exec: the system refuses to run the program: ${code}`);
+  }
+  if (code === "ERR_INVALID_ARG_VALUE") {
+    return new ExecuteError("SPAWN_FAILED", "exec: the command or its environment holds a NUL character");
+  }
+  const text =
+    TEXTS[code] ?? (code === "" ? "the process cannot be started" : `the process cannot be started: ${code}`);
+  return new ExecuteError("SPAWN_FAILED", `exec: ${text}`);
+}

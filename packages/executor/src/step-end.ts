@@ -1,0 +1,17 @@
+import type { LogSummary, Outcome, RuntimeString, RuntimeValue } from "@steps/model";
+
+/** How a step ended: what its caller and its last event need to know. */
+export interface StepEnd {
+  readonly outcome: Outcome;
+  readonly outputs: Readonly<Record<string, RuntimeValue>>;
+  /** Of its process, or of all processes below it. */
+  readonly exports: Readonly<Record<string, RuntimeString>>;
+  /** Of a step that ran a process itself. */
+  readonly process?: { readonly exitCode?: number; readonly signal?: string; readonly log?: LogSummary };
+  readonly delegateOf?: string;
+}
+
+/** The end of a step that gives nothing. */
+export function endWithout(outcome: Outcome): StepEnd {
+  return { outcome, outputs: {}, exports: {} };
+}

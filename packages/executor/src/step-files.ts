@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** The files that one step writes its outputs and exports to. They come into being when something asks for their path. */
+export class StepFiles {
+  readonly #dir: string;
+  #output: string | undefined;
+  #export: string | undefined;
+
+  /** @param dir an existing private directory */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Paths of those that something asked for. */
+  get created(): { readonly outputFile?: string; readonly exportFile?: string } {
+    return {
+      ...(this.#output === undefined ? {} : { outputFile: this.#output }),
+      ...(this.#export === undefined ? {} : { exportFile: this.#export }),
+    };
+  }
+
+  outputFile(): string {
+    return (this.#output ??= createFile(this.#dir, "output"));
+  }
+
+  exportFile(): string {
+    return (this.#export ??= createFile(this.#dir, "export"));
+  }
+
+  remove(): void {
+    if (this.#output !== undefined) removeFile(this.#output);
+    if (this.#export !== undefined) removeFile(this.#export);
+  }
+}
+
+function createFile(dir: string, kind: string): string {
+  const path = join(dir, `${kind}-${randomBytes(8).toString("hex")}`);
+  closeSync(openSync(path, "wx", 0o600));
+  return path;
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    // The step may have removed it, or made a directory of it; the whole directory goes when the job ends.
+    void error;
+  }
+}

@@ -1,0 +1,9 @@
+import type { LogSummary } from "@steps/model";
+
+/** Where the output of one process goes. */
+export interface StepLog {
+  /** A promise holds the stream back until it is fulfilled. */
+  write(stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void>;
+  /** Called once, after the last chunk. */
+  close(): LogSummary | undefined | Promise<LogSummary | undefined>;
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupHasRunning, hasVariable, holdsAny, ownProcesses } from "./proc.ts";
+
+/** The variable that marks every process of a run; never part of an event. */
+export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
+
+const POLL_MS = 20;
+// After SIGKILL only the kernel stands between a process and its end.
+const MAX_KILL_ROUNDS = 25;
+
+/** Sends a signal to a process group; 0 only asks. Whether there is one. */
+export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
+  return send(-pgid, signal);
+}
+
+/** Ends a process group: TERM, unless it was told already, at most `graceMs` for it to go, KILL. */
+export async function endGroup(pgid: number, graceMs: number, options: { wasTold?: boolean } = {}): Promise<void> {
+  const isAlive = (): boolean => signalGroup(pgid, 0) && groupHasRunning(pgid);
+  if (options.wasTold !== true) signalGroup(pgid, "SIGTERM");
+  for (const deadline = performance.now() + graceMs; performance.now() < deadline; await sleep(POLL_MS)) {
+    if (!isAlive()) return;
+  }
+  for (let round = 0; round < MAX_KILL_ROUNDS && isAlive(); round++) {
+    signalGroup(pgid, "SIGKILL");
+    await sleep(POLL_MS);
+  }
+}
+
+/**
+ * Ends the processes of a run that left their step's group: those of our own user whose environment has the cookie.
+ * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
+ * not found.
+ */
+export async function killSurvivors(cookie: string, graceMs: number): Promise<number> {
+  return endProcesses(() => ownProcesses().filter((pid) => hasVariable(pid, COOKIE_VARIABLE, cookie)), graceMs);
+}
+
+/** Ends the processes of our own user that have one of these files open. */
+export async function killHolders(paths: ReadonlySet<string>, graceMs: number): Promise<number> {
+  return endProcesses(() => ownProcesses().filter((pid) => holdsAny(pid, paths)), graceMs);
+}
+
+async function endProcesses(find: () => number[], graceMs: number): Promise<number> {
+  const found = new Set<number>();
+  const deadline = performance.now() + graceMs;
+  let alive = find();
+  for (; alive.length > 0 && performance.now() < deadline; alive = find()) {
+    for (const pid of alive) {
+      // Once only: a program that cleans up on TERM must not be disturbed by the next one.
+      if (!found.has(pid)) send(pid, "SIGTERM");
+      found.add(pid);
+    }
+    await sleep(POLL_MS);
+  }
+  for (let round = 0; alive.length > 0 && round < MAX_KILL_ROUNDS; round++, alive = find()) {
+    for (const pid of alive) {
+      found.add(pid);
+      send(pid, "SIGKILL");
+    }
+    await sleep(POLL_MS);
+  }
+  return found.size;
+}
+
+function send(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch (error) {
+    // EPERM: there is something, but it has taken another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
