@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { expandVariables } from "./expand-variables.ts";
+
+function expand(variables: Record<string, string>, raw: readonly string[] = []): Record<string, string> {
+  const declared = Object.entries(variables).map(
+    ([name, value]) => [name, { value, isRaw: raw.includes(name) }] as const,
+  );
+  return { ...expandVariables(new Map(declared)).values };
+}
+
+describe("expandVariables", () => {
+  it("expands what is referred to first, in any order of the file", () => {
+    expect(expand({ C: "$B!", B: "${A}b", A: "a" })).toEqual({ A: "a", B: "ab", C: "ab!" });
+  });
+
+  it("makes an unknown name empty", () => {
+    expect(expand({ A: "<$NOPE><${NOPE}><${NOPE:-default}>" })).toEqual({ A: "<><><>" });
+  });
+
+  it("makes a doubled dollar one, once", () => {
+    expect(expand({ A: "$$B", B: "b", C: "${A}" })).toEqual({ A: "$B", B: "b", C: "$B" });
+    expect(expand({ A: "$$$$" })).toEqual({ A: "$$" });
+  });
+
+  it("drops what only a shell knows and keeps a lone dollar", () => {
+    expect(expand({ A: "<$1$@$?$*>", B: "cost: $ 5", C: "5$" })).toEqual({ A: "<>", B: "cost: $ 5", C: "5$" });
+  });
+
+  it("expands %NAME% for a variable only", () => {
+    expect(expand({ A: "a", B: "%A%", C: "+%Y%m%d" })).toEqual({ A: "a", B: "a", C: "+%Y%m%d" });
+  });
+
+  it("takes a raw value as it stands, also where it is referred to", () => {
+    expect(expand({ A: "$B $$", B: "b", C: "<$A>" }, ["A"])).toEqual({ A: "$B $$", B: "b", C: "<$B $$>" });
+  });
+
+  it("leaves expressions alone", () => {
+    const A = 'greeting: "hello ${{ env.name }}" $B ${{ "$B" }} ${{';
+    expect(expand({ A, B: "b" })["A"]).toBe('greeting: "hello ${{ env.name }}" b ${{ "$B" }} ${{');
+  });
+
+  it("drops braces that nothing closes", () => {
+    expect(expand({ A: "a${B", B: "b" })["A"]).toBe("aB");
+  });
+
+  it("leaves the references of a cycle, and only those", () => {
+    const variables = new Map(
+      Object.entries({ A: "$B-$X", B: "$A", X: "x", AFTER: "<$A>", SELF: "$SELF:/bin" }).map(
+        ([name, value]) => [name, { value, isRaw: false }] as const,
+      ),
+    );
+    const { values, cycles } = expandVariables(variables);
+    expect({ ...values }).toEqual({ A: "$B-x", B: "$A", X: "x", AFTER: "<$B-x>", SELF: "$SELF:/bin" });
+    expect(cycles).toEqual(["A", "B", "SELF"]);
+  });
+
+  it("takes names of prototypes for names", () => {
+    expect(expand({ A: "<$constructor>", toString: "t", B: "$toString" })).toEqual({ A: "<>", toString: "t", B: "t" });
+  });
+
+  it("ends when values would grow beyond bounds", () => {
+    const doubling = Array.from(
+      { length: 60 },
+      (_, i) => [`V${i}`, { value: `$V${i + 1}$V${i + 1}`, isRaw: false }] as const,
+    );
+    const variables = new Map([...doubling, ["V60", { value: "boom", isRaw: false }] as const]);
+    expect(expandVariables(variables).isTooLong).toBe(true);
+  });
+
+  it("reads hostile texts and long chains in linear time", () => {
+    const chain = Array.from({ length: 20_000 }, (_, i) => [`V${i}`, { value: `$V${i + 1}`, isRaw: false }] as const);
+    expect(expandVariables(new Map([...chain, ["V20000", { value: "x", isRaw: false }]])).values["V0"]).toBe("x");
+    expect(expand({ A: "${{".repeat(200_000) })["A"]).toHaveLength(600_000);
+    expect(expand({ A: "${".repeat(300_000) })["A"]).toBe("");
+  });
+});

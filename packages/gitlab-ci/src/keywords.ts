@@ -1,0 +1,98 @@
+/** Keywords at the top of a file; whatever else stands there is a job or, with a leading dot, anything at all. */
+export const GLOBAL_KEYWORDS: readonly string[] = [
+  "after_script",
+  "before_script",
+  "cache",
+  "default",
+  "image",
+  "include",
+  "services",
+  "spec",
+  "stages",
+  "variables",
+  "workflow",
+];
+
+/** What `default:` may hold. */
+export const DEFAULT_KEYWORDS: readonly string[] = [
+  "after_script",
+  "artifacts",
+  "before_script",
+  "cache",
+  "hooks",
+  "id_tokens",
+  "identity",
+  "image",
+  "interruptible",
+  "retry",
+  "services",
+  "tags",
+  "timeout",
+];
+
+/** The deprecated spelling of some of them, at the top of the file. */
+export const TOP_LEVEL_DEFAULTS: readonly string[] = ["after_script", "before_script", "cache", "image", "services"];
+
+/** Keywords of a job that decide what runs here. */
+export const HONOURED_KEYWORDS: readonly string[] = [
+  "after_script",
+  "before_script",
+  "inherit",
+  "run",
+  "script",
+  "variables",
+];
+
+/** Keywords that would change what runs, so that going on without them would run something else: what to say of each. */
+export const UNSUPPORTED_KEYWORDS: Readonly<Record<string, string>> = {
+  extends: `"extends" is not supported: the job it would be merged with is left out`,
+  trigger: `"trigger" is not supported: the job starts another pipeline and has nothing to run here`,
+};
+
+/** Keywords that are known but have no effect here: what happens instead, the rest of a sentence. */
+export const IGNORED_KEYWORDS: Readonly<Record<string, string>> = {
+  allow_failure: "a failure of the job is reported as a failure",
+  artifacts: "no files are collected after the job",
+  cache: "nothing is restored before the job and nothing is saved after it",
+  coverage: "no coverage is read from the output",
+  dast_configuration: "no scan is configured",
+  dependencies: "no artifacts of other jobs are fetched",
+  environment: "nothing is deployed and CI_ENVIRONMENT_* is not set",
+  except: "the job runs whatever it says",
+  hooks: "its scripts are not run",
+  id_tokens: "the tokens are not made and their variables are not set",
+  identity: "no credentials are fetched",
+  image: "the job runs in the environment of the step runner, not in a container",
+  inputs: "the inputs are not available to the job",
+  interruptible: "the job is cancelled only by you",
+  manual_confirmation: "the job starts at once",
+  needs: "no other job is run and no artifacts are fetched",
+  only: "the job runs whatever it says",
+  pages: "nothing is published",
+  parallel: "the job runs once, without the variables of a matrix or CI_NODE_INDEX",
+  publish: "nothing is published",
+  release: "no release is made",
+  resource_group: "other jobs are not waited for",
+  retry: "the job is tried once",
+  rules: "the job runs whatever they say, without the variables they would set",
+  secrets: "the secrets are not fetched and their variables are not set",
+  services: "no service containers are started",
+  stage: "the job runs by itself, in no order with others",
+  start_in: "the job starts at once",
+  tags: "the job runs here, whatever runner they ask for",
+  timeout: "the job may take as long as it likes",
+  when: "the job starts at once",
+};
+
+/** The same for keywords at the top of a file. */
+export const IGNORED_GLOBAL_KEYWORDS: Readonly<Record<string, string>> = {
+  stages: "the job runs by itself, in no order with others",
+  workflow: "the job runs whatever its rules say, without the variables they would set",
+};
+
+/** Every keyword of a job. */
+export const JOB_KEYWORDS: readonly string[] = [
+  ...HONOURED_KEYWORDS,
+  ...Object.keys(UNSUPPORTED_KEYWORDS),
+  ...Object.keys(IGNORED_KEYWORDS),
+];

@@ -1,0 +1,17 @@
+import type { Diagnostic, Source } from "@steps/model";
+import { readCiFile } from "./ci-file.ts";
+import { Report } from "./report.ts";
+
+/**
+ * The names of the jobs of a `.gitlab-ci.yml`, in the order of the file, without the hidden ones (`.name`).
+ * Never throws: what is wrong with the file is a diagnostic.
+ */
+export function listJobs(source: Source): {
+  readonly jobs: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const report = new Report();
+  const file = readCiFile(source, report);
+  const jobs = [...(file?.jobs ?? [])].filter(([, { value }]) => value.kind === "mapping").map(([name]) => name);
+  return { jobs, diagnostics: report.finish() };
+}

@@ -1,0 +1,221 @@
+import { compileRunNode, type YamlNode } from "@steps/compiler";
+import {
+  createObject,
+  type Diagnostic,
+  emptySpec,
+  mapObject,
+  nearest,
+  type Position,
+  positionAt,
+  type Source,
+  type SpecDefinition,
+} from "@steps/model";
+import { checkJobs, type CiFile, quote, readCiFile } from "./ci-file.ts";
+import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
+import { type JobVariables, readJobVariables } from "./job-variables.ts";
+import { isNothing, readCommands } from "./read-commands.ts";
+import { Report } from "./report.ts";
+import { findReference } from "./find-reference.ts";
+import { createShellProgram } from "./shell-program.ts";
+
+export interface TranslateJobOptions {
+  readonly jobName: string;
+  /** Variables that the caller knows: `CI`, `CI_PROJECT_DIR`. They are taken as they are and lose to all others. */
+  readonly predefined?: Readonly<Record<string, string>>;
+  /** Variables that the user gave; they win. Like those of the file they may refer to others. */
+  readonly overrides?: Readonly<Record<string, string>>;
+  /** The shell of a script job. Without it: the one that script steps take by themselves, bash before sh. */
+  readonly shell?: "bash" | "sh";
+}
+
+/** A job as the baseline knows it. */
+export interface TranslatedJob {
+  readonly name: string;
+  /** A list of steps without inputs and outputs: the `run:` list, or one script step. */
+  readonly specDefinition: SpecDefinition;
+  /**
+   * The job's variables with the predefined ones, expanded: the context `vars`. The script step of a script job has them
+   * in its `env` too.
+   */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Warnings only. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The place in the file of a JSON pointer into the baseline, or of the nearest part around it. */
+  readonly positionOf: (pointer: string) => Position | undefined;
+}
+
+export interface TranslateJobResult {
+  /** `undefined` when there are errors. */
+  readonly job: TranslatedJob | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Translates one job of a `.gitlab-ci.yml` to steps. Never throws: what is wrong with the file is a diagnostic, and every
+ * keyword that has no effect here is a warning.
+ */
+export function translateJob(source: Source, options: TranslateJobOptions): TranslateJobResult {
+  const report = new Report();
+  const file = readCiFile(source, report);
+  const translated = file === undefined ? undefined : translate(file, options, report);
+  const diagnostics = report.finish();
+  if (translated === undefined || report.hasErrors) return { job: undefined, diagnostics };
+  return { job: { name: options.jobName, ...translated, diagnostics }, diagnostics };
+}
+
+type Translation = Pick<TranslatedJob, "specDefinition" | "variables" | "positionOf">;
+
+function translate(file: CiFile, options: TranslateJobOptions, report: Report): Translation | undefined {
+  if (!hasJob(file, options.jobName, report)) return undefined;
+  checkJobs(file, options.jobName, report);
+  const job = readEffectiveJob(options.jobName, file, report);
+  if (job === undefined) return undefined;
+  const { predefined = {}, overrides = {} } = options;
+  const variables = readJobVariables({ file, job }, { predefined, overrides }, report);
+  if (job.own.has("run")) return translateRun(job, variables, report);
+  return translateScript(job, { variables, shell: options.shell }, report);
+}
+
+function hasJob({ source, root, jobs }: CiFile, name: string, report: Report): boolean {
+  if (jobs.has(name)) return true;
+  const hidden = name.startsWith(".") ? root.entries.get(name) : undefined;
+  if (hidden !== undefined) {
+    report.error(hidden.key, {
+      code: "hidden-job",
+      message: `"${quote(name)}" is hidden: a job whose name begins with a dot never runs`,
+    });
+    return false;
+  }
+  const guess = nearest(name, jobs.keys());
+  const names = [...jobs.keys()].slice(0, 20).map((job) => `"${quote(job)}"`);
+  const list =
+    names.length === 0 ? "The file has no jobs." : `Jobs: ${names.join(", ")}${jobs.size > 20 ? ", …" : ""}.`;
+  report.error(undefined, {
+    code: "unknown-job",
+    message: `Cannot find the job "${quote(name)}" in ${source.name}`,
+    hint: guess === undefined ? list : `Did you mean "${quote(guess)}"? ${list}`,
+  });
+  return false;
+}
+
+const SCRIPTS = ["before_script", "script", "after_script"] as const;
+
+function translateRun(job: EffectiveJob, variables: JobVariables, report: Report): Translation | undefined {
+  const run = job.own.get("run")?.value as YamlNode;
+  for (const keyword of SCRIPTS) {
+    const own = job.own.get(keyword);
+    const inherited = job.keywords.get(keyword);
+    if (own !== undefined) {
+      report.error(own.key, { code: "conflicting-keys", message: `"${keyword}" cannot stand beside "run"` });
+    } else if (inherited !== undefined && !isNothing(inherited.value)) {
+      report.warn(inherited.key, {
+        code: "keyword-not-honoured",
+        message: `"${keyword}" has no effect on "${quote(job.name)}": a job with "run" does not take it`,
+      });
+    }
+  }
+  const steps = variables.nodes.get("STEPS");
+  if (steps !== undefined) {
+    report.error(steps, { code: "conflicting-keys", message: `The variable "STEPS" cannot stand beside "run"` });
+  }
+  if (findReference(run, "run", report)) return undefined;
+  const { specDefinition, diagnostics, positionOf } = compileRunNode(run);
+  report.include(diagnostics);
+  return specDefinition === undefined ? undefined : { specDefinition, variables: variables.values, positionOf };
+}
+
+function translateScript(
+  job: EffectiveJob,
+  { variables, shell }: { readonly variables: JobVariables; readonly shell: "bash" | "sh" | undefined },
+  report: Report,
+): Translation | undefined {
+  const script = job.own.get("script")?.value;
+  if (script === undefined || isNothing(script)) {
+    reportMissing(job, report);
+    return undefined;
+  }
+  const [before, main, after] = SCRIPTS.map((name) => readCommands(name, job.keywords.get(name)?.value, report));
+  if (before === undefined || main === undefined || after === undefined) return undefined;
+  if (main.length === 0 && !report.hasErrors) {
+    report.error(script, { code: "missing-script", message: `"script" of the job "${quote(job.name)}" is empty` });
+  }
+  const all = [...before, ...main, ...after];
+  checkInputs(job, all, report);
+  const text = createShellProgram({
+    commands: [...before, ...main],
+    afterCommands: after,
+    failsWithAfterScript: !isTrue(variables.values["AFTER_SCRIPT_IGNORE_ERRORS"] ?? "true"),
+    needsStepRunner: [...all, ...Object.values(variables.values)].some((part) => part.includes("/step-runner")),
+  });
+  return {
+    specDefinition: scriptDefinition(text, { variables, shell }),
+    variables: variables.values,
+    positionOf: scriptPositions(job, { script, variables }),
+  };
+}
+
+function reportMissing(job: EffectiveJob, report: Report): void {
+  // A job that takes its script from elsewhere was told so already.
+  if (job.own.has("extends") || job.own.has("trigger")) return;
+  report.error(job.key, {
+    code: "missing-script",
+    message: `The job "${quote(job.name)}" has neither "script" nor "run"`,
+  });
+}
+
+// Inputs of a job are the one thing that GitLab fills into a script before a shell sees it.
+function checkInputs(job: EffectiveJob, commands: readonly string[], report: Report): void {
+  const inputs = job.own.get("inputs");
+  if (inputs === undefined || !commands.some((command) => command.includes("${{"))) return;
+  report.error(inputs.key, {
+    code: "not-supported",
+    message: `"inputs" is not supported: the scripts of "${quote(job.name)}" would run without them`,
+  });
+}
+
+function isTrue(value: string): boolean {
+  return ["1", "t", "T", "TRUE", "true", "True"].includes(value);
+}
+
+function scriptDefinition(
+  script: string,
+  { variables, shell }: { readonly variables: JobVariables; readonly shell: "bash" | "sh" | undefined },
+): SpecDefinition {
+  const inputs = createObject(
+    Object.entries({ script: escapeTemplate(script), ...(shell === undefined ? {} : { shell }) }),
+  );
+  const step = {
+    name: "script",
+    step: { kind: "dist" as const, path: "script" },
+    inputs,
+    env: mapObject(variables.values, escapeTemplate),
+  };
+  return {
+    spec: emptySpec,
+    definition: { type: "steps", steps: [step], env: createObject(), outputs: createObject() },
+  };
+}
+
+// A script's text must reach the shell untouched: `${{` is nothing to a script job (`steps-language` 6.3).
+function escapeTemplate(text: string): string {
+  return text.replaceAll("${{", () => String.raw`\${{`);
+}
+
+function scriptPositions(
+  job: EffectiveJob,
+  { script, variables }: { readonly script: YamlNode; readonly variables: JobVariables },
+): (pointer: string) => Position | undefined {
+  const places = new Map<string, YamlNode>([
+    ["", job.key],
+    ["/definition/steps/0", script],
+  ]);
+  const env = job.own.get("variables")?.key;
+  if (env !== undefined) places.set("/definition/steps/0/env", env);
+  for (const [name, node] of variables.nodes) places.set(`/definition/steps/0/env/${name}`, node);
+  return (pointer) => {
+    let part = pointer;
+    while (part !== "" && !places.has(part)) part = part.slice(0, Math.max(0, part.lastIndexOf("/")));
+    const node = places.get(part) ?? job.key;
+    return positionAt(node.source, node.offset, node.length);
+  };
+}
