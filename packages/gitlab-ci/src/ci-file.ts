@@ -84,7 +84,8 @@ function isJob(value: YamlNode): boolean {
   return ["script", "run", "trigger", "extends"].some((keyword) => value.entries.has(keyword));
 }
 
-/** A name as it is shown in a message. */
+/** A name as it is shown in a message: not too long, and without characters that drive a terminal. */
 export function quote(name: string): string {
-  return name.length > 80 ? `${name.slice(0, 79)}…` : name;
+  const shown = name.slice(0, 80).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "\uFFFD");
+  return name.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }

@@ -291,6 +291,11 @@ describe("diagnostics", () => {
     expect(diagnostics[0]?.hint).toBe('Did you mean "artifacts"?');
   });
 
+  it("shows no control characters of a name", () => {
+    const { diagnostics } = translate('test:\n  script: a\n  "\\e[31mx": 1\n');
+    expect(diagnostics[0]?.message).toBe('The job "test" has an unknown key: "\uFFFD[31mx"');
+  });
+
   it("keeps a bounded number of them", () => {
     const keys = Array.from({ length: 5000 }, (_, i) => `  k${i}: 1\n`).join("");
     const { diagnostics } = translate(`test:\n  script: a\n${keys}`);
