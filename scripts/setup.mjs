@@ -19,7 +19,12 @@ export const environment = {
 
 /** Installs, builds and links what is missing. Exits the process when a part fails. */
 export function setUp() {
-  const manifests = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...packageFolders().map((p) => `${p}/package.json`)];
+  const manifests = [
+    "package.json",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    ...packageFolders().map((p) => `${p}/package.json`),
+  ];
   stamped("install", manifests, join(bin, "tsc"), install);
   stamped("build", sources(), join(bin, "step-runner"), build);
 }
@@ -87,13 +92,21 @@ function check(status, message) {
 
 function packageFolders() {
   return ["packages", "apps"].flatMap((parent) =>
-    existsSync(join(root, parent)) ? readdirSync(join(root, parent)).toSorted().map((name) => `${parent}/${name}`) : [],
+    existsSync(join(root, parent))
+      ? readdirSync(join(root, parent))
+          .toSorted()
+          .map((name) => `${parent}/${name}`)
+      : [],
   );
 }
 
 function sources() {
   const own = ["tsconfig.base.json", "tsconfig.json", "rolldown.config.mjs", "scripts/setup.mjs", ".setup/install"];
-  const nested = packageFolders().flatMap((folder) => [`${folder}/package.json`, `${folder}/tsconfig.json`, ...walk(`${folder}/src`)]);
+  const nested = packageFolders().flatMap((folder) => [
+    `${folder}/package.json`,
+    `${folder}/tsconfig.json`,
+    ...walk(`${folder}/src`),
+  ]);
   return [...own, ...nested.filter((path) => !path.endsWith(".test.ts"))];
 }
 

@@ -17,7 +17,9 @@ try {
     stdio: "inherit",
     env: { ...environment, STEPS_SKIPPED_FILE: skipped },
   });
-  const result = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
+  const result = existsSync(report)
+    ? JSON.parse(readFileSync(report, "utf8"))
+    : { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
   const reasons = existsSync(skipped) ? [...new Set(readFileSync(skipped, "utf8").split("\n").filter(Boolean))] : [];
   if (reasons.length > 0) process.stdout.write(`skipped, not installed: ${reasons.join(", ")}\n`);
   const { numPassedTests, numFailedTests, numPendingTests } = result;

@@ -3,7 +3,10 @@ import { type Diagnostic, formatDiagnostic, type SpecDefinition } from "@steps/m
 import { errors } from "./terminal.ts";
 
 /** Shows errors and warnings on standard error; notes only where they are asked for. */
-export function showDiagnostics(diagnostics: readonly Diagnostic[], options: { readonly withNotes?: boolean } = {}): void {
+export function showDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  options: { readonly withNotes?: boolean } = {},
+): void {
   const shown = diagnostics.filter((diagnostic) => diagnostic.severity !== "note" || options.withNotes === true);
   if (shown.length > 0) void errors.write(Buffer.from(`${shown.map(formatDiagnostic).join("\n")}\n`));
 }

@@ -62,9 +62,15 @@ async function withoutCommand(name: string, rest: readonly string[]): Promise<nu
   }
   if (members.length > 0) {
     const hint = `Write step-runner ${members.join(" or step-runner ")}.`;
-    throw new UsageError(rest[0] === undefined ? `"${name}" needs a second word` : `Unknown command: "${name} ${rest[0]}"`, hint);
+    throw new UsageError(
+      rest[0] === undefined ? `"${name}" needs a second word` : `Unknown command: "${name} ${rest[0]}"`,
+      hint,
+    );
   }
   const near = nearest(name, Object.keys(COMMANDS));
-  complain(`Unknown command: "${name}"`, near === undefined ? "step-runner --help lists the commands." : `Did you mean step-runner ${near}?`);
+  complain(
+    `Unknown command: "${name}"`,
+    near === undefined ? "step-runner --help lists the commands." : `Did you mean step-runner ${near}?`,
+  );
   return 2;
 }

@@ -2,7 +2,12 @@ import { isStepsError } from "@steps/model";
 import { UsageError } from "./command.ts";
 import { complain } from "./terminal.ts";
 
-const AUTHOR_CODES: ReadonlySet<string> = new Set(["COMPILE_FAILED", "REFERENCE_INVALID", "STEP_NOT_FOUND", "BASELINE_INVALID"]);
+const AUTHOR_CODES: ReadonlySet<string> = new Set([
+  "COMPILE_FAILED",
+  "REFERENCE_INVALID",
+  "STEP_NOT_FOUND",
+  "BASELINE_INVALID",
+]);
 
 /** Says what ended a command and gives its exit code: 2 for what the caller wrote, 14 and 16 for a trace, 1 for the rest. */
 export function describeFailure(error: unknown, command: string): number {

@@ -7,7 +7,8 @@ export function formatHelp(command: Command, terminal: Terminal): string {
   const rows = [`${command.summary}.`, "", `${bold("Usage:")} step-runner ${command.name} ${command.usage}`];
   for (const paragraph of command.description ?? []) rows.push("", wrap(paragraph, terminal.width, ""));
   const flags = Object.entries(command.flags);
-  if (flags.length > 0) rows.push("", bold("Flags:"), ...flags.flatMap(([name, flag]) => describeFlag(name, flag, terminal)));
+  if (flags.length > 0)
+    rows.push("", bold("Flags:"), ...flags.flatMap(([name, flag]) => describeFlag(name, flag, terminal)));
   if (command.examples.length > 0) {
     rows.push("", bold("Examples:"));
     for (const [example, does] of command.examples) rows.push(`  # ${does}`, `  ${example}`);

@@ -33,7 +33,7 @@ export class OutputWriter {
   }
 
   async #finish(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length && !this.#isClosed; ) {
+    for (let at = 0; at < chunk.length && !this.#isClosed;) {
       const written = this.#attempt(chunk.subarray(at));
       if (written === 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       at += written;

@@ -33,7 +33,10 @@ function parse(command: Command, args: readonly string[]): { values: Record<stri
   const options = Object.fromEntries(
     Object.entries(command.flags).map(([name, flag]) => [
       name,
-      { type: flag.type === "boolean" ? ("boolean" as const) : ("string" as const), multiple: flag.type === "list" || flag.type === "pairs" },
+      {
+        type: flag.type === "boolean" ? ("boolean" as const) : ("string" as const),
+        multiple: flag.type === "list" || flag.type === "pairs",
+      },
     ]),
   );
   try {
@@ -54,7 +57,8 @@ function explain(command: Command, error: Error & { code?: string }): UsageError
 function checkPositionals(command: Command, positionals: readonly string[]): void {
   const { min, max } = command.positionals;
   const usage = `Usage: step-runner ${command.name} ${command.usage}`;
-  if (positionals.length < min) throw new UsageError(`"${command.name}" needs ${min === 1 ? "an argument" : `${min} arguments`}`, usage);
+  if (positionals.length < min)
+    throw new UsageError(`"${command.name}" needs ${min === 1 ? "an argument" : `${min} arguments`}`, usage);
   if (positionals.length > max) throw new UsageError(`Unexpected argument: "${positionals[max]}"`, usage);
 }
 
@@ -83,7 +87,8 @@ export function readPairs(name: string, texts: readonly string[]): Record<string
   const pairs = Object.create(null) as Record<string, string>;
   for (const part of texts.flatMap((text) => text.split(/,(?=[a-zA-Z_][a-zA-Z0-9_]*=)/))) {
     const split = part.indexOf("=");
-    if (split < 1) throw new UsageError(`--${name} has a part that is not name=value: "${part}"`, `Write --${name} name=value.`);
+    if (split < 1)
+      throw new UsageError(`--${name} has a part that is not name=value: "${part}"`, `Write --${name} name=value.`);
     pairs[part.slice(0, split)] = part.slice(split + 1);
   }
   return pairs;
@@ -96,7 +101,10 @@ function readNumber(name: string, text: string | undefined, isDuration: boolean)
   const match = /^(\d+(?:\.\d+)?)([a-z]*)$/i.exec(text.trim());
   const unit = isDuration ? UNITS[match?.[2] ?? ""] : match?.[2] === "" ? 1 : undefined;
   if (match === null || unit === undefined) {
-    throw new UsageError(`--${name} is "${text}"`, isDuration ? "It takes a duration such as 30s or 5m." : "It takes a number.");
+    throw new UsageError(
+      `--${name} is "${text}"`,
+      isDuration ? "It takes a duration such as 30s or 5m." : "It takes a number.",
+    );
   }
   return Number(match[1]) * unit;
 }

@@ -18,9 +18,11 @@ export class Progress {
   }
 
   readonly onEvent = (event: JournalEvent): void => {
-    if (event.type === "note" && (event.level === "error" || (event.level === "warning" && !this.#isQuiet))) this.#say(event.message);
+    if (event.type === "note" && (event.level === "error" || (event.level === "warning" && !this.#isQuiet)))
+      this.#say(event.message);
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
-    if (event.type === "process-starting" && !this.#isQuiet) this.#say(this.#terminal.dim(`Running step name=${this.#nameOf(event.path)}`));
+    if (event.type === "process-starting" && !this.#isQuiet)
+      this.#say(this.#terminal.dim(`Running step name=${this.#nameOf(event.path)}`));
     if (event.type === "step-opened") this.#names.set(event.path, event.name);
   };
 
@@ -58,5 +60,7 @@ export class Progress {
 function amount(progress: FetchProgress): string {
   if (progress.bytes === undefined) return "";
   const mib = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
-  return progress.totalBytes === undefined ? ` ${mib(progress.bytes)}` : ` ${mib(progress.bytes)} of ${mib(progress.totalBytes)}`;
+  return progress.totalBytes === undefined
+    ? ` ${mib(progress.bytes)}`
+    : ` ${mib(progress.bytes)} of ${mib(progress.totalBytes)}`;
 }

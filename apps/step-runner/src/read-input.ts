@@ -34,9 +34,11 @@ export interface Input {
 export async function readInput(line: CommandLine): Promise<Input> {
   const [path] = line.positionals;
   const json = line.string("json") ?? (path === "-" ? "-" : undefined);
-  if (json !== undefined) return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
+  if (json !== undefined)
+    return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
   if (path !== undefined && isFile(path)) {
-    if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml") return compileText(line, path, readFileSync(path, "utf8"));
+    if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml")
+      return compileText(line, path, readFileSync(path, "utf8"));
     return { name: path, specDefinition: readJob(line, path)?.job.specDefinition };
   }
   const reference = readReference(line);
@@ -51,7 +53,8 @@ function compileText(line: CommandLine, name: string, text: string): Input {
 
 function readSteps(line: CommandLine): Input {
   const text = process.env["STEPS"];
-  if (text === undefined) throw new UsageError("Nothing to read", "Name a file or a reference, give --json, or set STEPS.");
+  if (text === undefined)
+    throw new UsageError("Nothing to read", "Name a file or a reference, give --json, or set STEPS.");
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
   showDiagnostics(compiled.diagnostics, { withNotes: true });
   return { name: "STEPS", specDefinition: compiled.specDefinition };

@@ -12,7 +12,11 @@ export const jobFlags: Flags = {
   format: { type: "string", summary: "What kind of file it is", choices: ["gitlab-ci"], default: "gitlab-ci" },
   "job-name": { type: "string", placeholder: "NAME", summary: "The job; not needed when the file has only one" },
   variable: { type: "pairs", summary: "Job variables that win over those of the file" },
-  "work-dir": { type: "string", placeholder: "DIR", summary: "The project's directory; the folder of the file by default" },
+  "work-dir": {
+    type: "string",
+    placeholder: "DIR",
+    summary: "The project's directory; the folder of the file by default",
+  },
 };
 
 /** A job with where it runs. */
@@ -41,5 +45,8 @@ function onlyJob(source: Source): string | undefined {
     showDiagnostics(diagnostics);
     throw new UsageError(`"${source.name}" has no job`);
   }
-  throw new UsageError(`"${source.name}" has ${jobs.length} jobs`, `Choose one with --job-name: ${jobs.slice(0, 20).join(", ")}`);
+  throw new UsageError(
+    `"${source.name}" has ${jobs.length} jobs`,
+    `Choose one with --job-name: ${jobs.slice(0, 20).join(", ")}`,
+  );
 }

@@ -20,7 +20,11 @@ export function readReference(line: CommandLine): StepReference | undefined {
 export function parseArgument(text: string): StepReference {
   const parsed = parseReference(text.replace(/^\s*(?:step|func):\s+/, ""));
   if (isReferenceProblem(parsed)) throw new UsageError(parsed.message, parsed.hint);
-  if (parsed.kind === "dynamic") throw new UsageError(`The reference holds an expression: "${text}"`, "There is nothing yet that it could be expanded with.");
+  if (parsed.kind === "dynamic")
+    throw new UsageError(
+      `The reference holds an expression: "${text}"`,
+      "There is nothing yet that it could be expanded with.",
+    );
   return parsed;
 }
 

@@ -15,10 +15,15 @@ const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {
 
 /** The report for people: the verdict, and each difference with what was expected and what was found. */
 export function formatReplayReport(report: ReplayReport, terminal: Terminal): string {
-  const rows = [terminal.bold(`Replay: ${HEADLINES[report.verdict]}`), ...report.reasons.map((reason) => `  ${reason}`)];
+  const rows = [
+    terminal.bold(`Replay: ${HEADLINES[report.verdict]}`),
+    ...report.reasons.map((reason) => `  ${reason}`),
+  ];
   for (const difference of report.comparison?.differences ?? []) {
     const step = difference.step === "" ? "job" : `step "${difference.step}"`;
-    rows.push(`  ${difference.severity}: ${step} ${difference.pointer}${difference.cause === undefined ? "" : ` (${difference.cause})`}`);
+    rows.push(
+      `  ${difference.severity}: ${step} ${difference.pointer}${difference.cause === undefined ? "" : ` (${difference.cause})`}`,
+    );
     rows.push(`    expected ${difference.expected}`, `    actual   ${difference.actual}`);
   }
   return `${rows.join("\n")}\n`;

@@ -16,7 +16,11 @@ export type JobRequest = Pick<
 >;
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
-export async function runJob(line: CommandLine, job: JobRequest, defaults: { readonly outputFile?: string } = {}): Promise<number> {
+export async function runJob(
+  line: CommandLine,
+  job: JobRequest,
+  defaults: { readonly outputFile?: string } = {},
+): Promise<number> {
   await using engine = openEngine(line);
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
@@ -39,7 +43,10 @@ export async function runJob(line: CommandLine, job: JobRequest, defaults: { rea
 }
 
 function withFlags(line: CommandLine, job: JobRequest): RunRequest {
-  const masked = new Set([...line.list("mask-variable").flatMap((names) => names.split(",")), ...secretVariableNames(Object.keys(job.vars ?? {}))]);
+  const masked = new Set([
+    ...line.list("mask-variable").flatMap((names) => names.split(",")),
+    ...secretVariableNames(Object.keys(job.vars ?? {})),
+  ]);
   const vars = marked(job.vars ?? {}, masked);
   const env = marked(job.env, masked);
   const timeoutMs = line.number("timeout");
@@ -58,7 +65,12 @@ function withFlags(line: CommandLine, job: JobRequest): RunRequest {
 type Variables = Readonly<Record<string, RuntimeString>>;
 
 function marked(values: Variables, masked: ReadonlySet<string>): Variables {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, masked.has(name) ? (sensitive(value) as RuntimeString) : value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      masked.has(name) ? (sensitive(value) as RuntimeString) : value,
+    ]),
+  );
 }
 
 function secretsOf(values: Variables, masked: ReadonlySet<string>): string[] {

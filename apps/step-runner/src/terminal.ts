@@ -2,8 +2,8 @@ import { isatty } from "node:tty";
 import { OutputWriter } from "./output-writer.ts";
 
 /** Standard output and standard error, shared by everything that writes to them so that order is kept. */
-export const output = new OutputWriter(1);
-export const errors = new OutputWriter(2);
+export const output: OutputWriter = new OutputWriter(1);
+export const errors: OutputWriter = new OutputWriter(2);
 
 /** What an output stream can show. */
 export interface Terminal {
@@ -11,9 +11,9 @@ export interface Terminal {
   readonly hasColor: boolean;
   /** Columns; 100 where there is no terminal. */
   readonly width: number;
-  bold(text: string): string;
-  red(text: string): string;
-  dim(text: string): string;
+  readonly bold: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly dim: (text: string) => string;
 }
 
 /** The abilities of a stream: colour only on a terminal without `NO_COLOR` that is not dumb, or if `FORCE_COLOR` says so. */
@@ -23,7 +23,11 @@ export function terminalOf(fd: 1 | 2, env: NodeJS.ProcessEnv = process.env): Ter
   const hasColor = (env["NO_COLOR"] ?? "") === "" && (forced || (isTerminal && env["TERM"] !== "dumb"));
   const paint = (code: number) => (text: string) => (hasColor ? `\u001B[${code}m${text}\u001B[0m` : text);
   const columns = Number(env["COLUMNS"]);
-  const width = isTerminal ? (fd === 1 ? process.stdout : process.stderr).columns : Number.isInteger(columns) && columns > 0 ? columns : 100;
+  const width = isTerminal
+    ? (fd === 1 ? process.stdout : process.stderr).columns
+    : Number.isInteger(columns) && columns > 0
+      ? columns
+      : 100;
   return { isTerminal, hasColor, width: Math.max(20, width), bold: paint(1), red: paint(31), dim: paint(2) };
 }
 

@@ -65,7 +65,11 @@ async function load(
   const tmpDir = mkdtempSync(join(privateDirectory(context.stateDir), "load-"));
   try {
     const loader = new StepLoader({ ...options, cache: context.cache, tmpDir });
-    return await loader.load(reference, { dir: options.baseDir, root: undefined }, { signal: options.signal, path: "", env: {} });
+    return await loader.load(
+      reference,
+      { dir: options.baseDir, root: undefined },
+      { signal: options.signal, path: "", env: {} },
+    );
   } finally {
     rmSync(tmpDir, { recursive: true, force: true });
   }

@@ -29,9 +29,17 @@ export function findStepFile(dir: string, file: string | undefined, root: string
   const stat = statSync(path);
   if (!stat.isFile()) throw new EngineError("STEP_NOT_FOUND", `Cannot read step file "${path}": it is not a file`);
   if (stat.size > MAX_STEP_FILE_BYTES) {
-    throw new EngineError("STEP_NOT_FOUND", `Cannot read step file "${path}": it has ${stat.size} bytes, more than ${MAX_STEP_FILE_BYTES}`);
+    throw new EngineError(
+      "STEP_NOT_FOUND",
+      `Cannot read step file "${path}": it has ${stat.size} bytes, more than ${MAX_STEP_FILE_BYTES}`,
+    );
   }
-  return { dir, file: chosen, text: readFileSync(path, "utf8"), shadowed: found.find((name) => name.slice(0, 4) !== chosen.slice(0, 4)) };
+  return {
+    dir,
+    file: chosen,
+    text: readFileSync(path, "utf8"),
+    shadowed: found.find((name) => name.slice(0, 4) !== chosen.slice(0, 4)),
+  };
 }
 
 /** Whether an error says that there is no step file, rather than that one is wrong. */

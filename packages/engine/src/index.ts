@@ -1,11 +1,18 @@
 export { AMBIENT_NAMES, ambientEnvironment, jobVariables, secretVariableNames } from "./base-environment.ts";
+export { defaultShell } from "./builtin-script.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
 export type { TraceSync } from "./journal-file.ts";
 export type { FetchProgress } from "./load-step.ts";
 export type { Recovered } from "./recover.ts";
-export { planReplay, type PlannedComponent, type ReplayOptions, type ReplayReport, type ReplayVerdict } from "./replay.ts";
+export {
+  planReplay,
+  type PlannedComponent,
+  type ReplayOptions,
+  type ReplayReport,
+  type ReplayVerdict,
+} from "./replay.ts";
 export type { RunHooks, RunRequest, RunResult } from "./run.ts";
 export type { RunDirectory } from "./run-directory.ts";
 export type { OutputListener } from "./step-log-file.ts";

@@ -92,10 +92,18 @@ export class StepLoader {
     const component = await this.#resolve({ kind: "local", dir: found.dir }, reference, options);
     const shown = relative(process.cwd(), join(found.dir, found.file));
     const name = shown.startsWith("..") ? join(found.dir, found.file) : shown;
-    return this.#compile(found, { root: found.dir, resource: component.resource, name, isLocal: true, component }, options);
+    return this.#compile(
+      found,
+      { root: found.dir, resource: component.resource, name, isLocal: true, component },
+      options,
+    );
   }
 
-  async #loadTree(reference: GitReference | ZipReference, request: ComponentRequest, options: LoadOptions): Promise<LoadedStep> {
+  async #loadTree(
+    reference: GitReference | ZipReference,
+    request: ComponentRequest,
+    options: LoadOptions,
+  ): Promise<LoadedStep> {
     const component = await this.#resolve(request, reference, options);
     const root = await this.#copy(component);
     const { resource } = component;
@@ -111,10 +119,20 @@ export class StepLoader {
     try {
       return findStepFile(join(root, reference.dir), reference.file, root);
     } catch (error) {
-      if (reference.kind !== "git" || reference.dir !== "steps" || reference.file !== undefined || !isStepNotFound(error)) throw error;
+      if (
+        reference.kind !== "git" ||
+        reference.dir !== "steps" ||
+        reference.file !== undefined ||
+        !isStepNotFound(error)
+      )
+        throw error;
       try {
         const found = findStepFile(root, undefined, root);
-        this.#options.onNote?.(options.path, "step-at-root", `"${formatReference(reference)}" has no steps/ folder; using its root`);
+        this.#options.onNote?.(
+          options.path,
+          "step-at-root",
+          `"${formatReference(reference)}" has no steps/ folder; using its root`,
+        );
         return found;
       } catch (cause) {
         if (isStepNotFound(cause)) throw error;
@@ -125,7 +143,9 @@ export class StepLoader {
 
   async #loadBuiltin(path: string): Promise<LoadedStep> {
     if (path !== "script") {
-      throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, { hint: "The built-in steps are: script." });
+      throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, {
+        hint: "The built-in steps are: script.",
+      });
     }
     this.#script ??= scriptStep();
     const specDefinition = this.#script;
@@ -140,7 +160,11 @@ export class StepLoader {
     };
   }
 
-  async #resolve(request: ComponentRequest, reference: StepReference, options: LoadOptions): Promise<ResolvedComponent> {
+  async #resolve(
+    request: ComponentRequest,
+    reference: StepReference,
+    options: LoadOptions,
+  ): Promise<ResolvedComponent> {
     const name = formatReference(reference);
     const pin = this.#options.pin?.(request);
     const component = await this.#options.cache.resolve(request, {
@@ -171,7 +195,11 @@ export class StepLoader {
     options: LoadOptions,
   ): LoadedStep {
     if (found.shadowed !== undefined) {
-      this.#options.onNote?.(options.path, "shadowed-step-file", `"${found.dir}" has both ${found.file} and ${found.shadowed}; ${found.file} is used`);
+      this.#options.onNote?.(
+        options.path,
+        "shadowed-step-file",
+        `"${found.dir}" has both ${found.file} and ${found.shadowed}; ${found.file} is used`,
+      );
     }
     const compiled = this.#compileText(origin.name, found.text);
     this.#options.onDiagnostics?.(options.path, compiled.diagnostics);

@@ -29,12 +29,17 @@ const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 export async function recover(stateDir: string, journalPath?: string): Promise<Recovered> {
   const journal = journalPath === undefined ? newestOpen(stateDir).journal : locate(journalPath);
   const size = statSync(journal).size;
-  if (size > MAX_JOURNAL_BYTES) throw new EngineError("JOURNAL_NOT_FOUND", `Cannot read journal "${journal}": it has ${size} bytes`);
+  if (size > MAX_JOURNAL_BYTES)
+    throw new EngineError("JOURNAL_NOT_FOUND", `Cannot read journal "${journal}": it has ${size} bytes`);
   const parsed = parseJournal(readFileSync(journal, "utf8"));
   const recorder = createRecorder();
   for (const event of parsed.events) recorder.apply(event);
   const isFinished = parsed.events.some((event) => event.type === "run-finished");
-  const trace = recorder.trace({ journalRoot: parsed.root, journalEvents: parsed.events.length, isRecovered: !isFinished });
+  const trace = recorder.trace({
+    journalRoot: parsed.root,
+    journalEvents: parsed.events.length,
+    isRecovered: !isFinished,
+  });
   const killed = isFinished ? 0 : await endProcesses(journal);
   return { trace, journal, isTorn: parsed.isTorn, killed };
 }
@@ -57,6 +62,7 @@ function newestOpen(stateDir: string): RunDirectory {
 async function endProcesses(journal: string): Promise<number> {
   const traceId = /-([0-9a-f]{32})$/.exec(basename(dirname(journal)))?.[1];
   const path = dirname(journal);
-  if (traceId === undefined || isAlive({ traceId, path, journal, logs: join(path, "logs"), tmp: join(path, "tmp") })) return 0;
+  if (traceId === undefined || isAlive({ traceId, path, journal, logs: join(path, "logs"), tmp: join(path, "tmp") }))
+    return 0;
   return killSurvivors(traceId, GRACE_MS);
 }

@@ -78,7 +78,11 @@ export function planReplay(trace: TraceJson): PlannedComponent[] {
  */
 export async function replay(context: RunContext, trace: TraceJson, options: ReplayOptions): Promise<ReplayReport> {
   const traceId = trace.traceId ?? "";
-  const report = (verdict: ReplayVerdict, reasons: readonly string[], more: Partial<ReplayReport> = {}): ReplayReport => ({
+  const report = (
+    verdict: ReplayVerdict,
+    reasons: readonly string[],
+    more: Partial<ReplayReport> = {},
+  ): ReplayReport => ({
     verdict,
     exitCode: EXIT_CODES[verdict],
     reasons,
@@ -90,13 +94,19 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
   const request = requestOf(trace);
   const missing = request.missing.filter((item) => options.secrets?.[item.name] === undefined);
   if (missing.length > 0) {
-    return report("missing-secret", missing.map((item) => `The ${item.kind} "${item.name}" is redacted in the trace; give it with --secret ${item.name}=…`));
+    return report(
+      "missing-secret",
+      missing.map(
+        (item) => `The ${item.kind} "${item.name}" is redacted in the trace; give it with --secret ${item.name}=…`,
+      ),
+    );
   }
   const places = placesOf(request, options);
   const pins = pinsOf(trace);
   const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
   if (broken !== undefined) return report(broken.verdict, broken.reasons);
-  const supply = (values: Readonly<Record<string, unknown>>) => supplied(values, options.secrets ?? {}, request.missing);
+  const supply = (values: Readonly<Record<string, unknown>>) =>
+    supplied(values, options.secrets ?? {}, request.missing);
   const result = await run(
     context,
     {
@@ -116,7 +126,8 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     options.signal,
   );
   const stopped = verdictOfOutcome(result.outcome);
-  if (stopped !== undefined) return report(stopped, [result.outcome.error?.message ?? "The replay was cancelled"], { replay: result });
+  if (stopped !== undefined)
+    return report(stopped, [result.outcome.error?.message ?? "The replay was cancelled"], { replay: result });
   const comparison = compareTraces(trace, result.trace, {
     isStrict: options.isStrict === true,
     ...(options.ignore === undefined ? {} : { ignore: options.ignore }),
@@ -150,7 +161,8 @@ interface ReplayPlaces {
 
 function placesOf(request: ReturnType<typeof requestOf>, options: ReplayOptions): ReplayPlaces {
   const workDir = options.workDir ?? (existsSync(request.workDir) ? request.workDir : process.cwd());
-  const baseDir = options.baseDir ?? (options.workDir === undefined && existsSync(request.baseDir) ? request.baseDir : workDir);
+  const baseDir =
+    options.baseDir ?? (options.workDir === undefined && existsSync(request.baseDir) ? request.baseDir : workDir);
   return { workDir, baseDir, recordedBaseDir: request.baseDir };
 }
 

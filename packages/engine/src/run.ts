@@ -14,7 +14,15 @@ import {
   type StepEvent,
 } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import { createMasker, createRecorder, createRedactor, createResultTree, type JournalEvent, type Masker, type Recorder } from "@steps/trace";
+import {
+  createMasker,
+  createRecorder,
+  createRedactor,
+  createResultTree,
+  type JournalEvent,
+  type Masker,
+  type Recorder,
+} from "@steps/trace";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
 import { closeRunDirectory, createRunDirectory, type RunDirectory } from "./run-directory.ts";
@@ -80,7 +88,12 @@ export interface RunContext {
 const DEFAULT_GRACE_MS = 10_000;
 
 /** Runs a job to its end. It rejects only for faults of the runner's own, such as a full disk. */
-export async function run(context: RunContext, request: RunRequest, hooks: RunHooks, signal: AbortSignal): Promise<RunResult> {
+export async function run(
+  context: RunContext,
+  request: RunRequest,
+  hooks: RunHooks,
+  signal: AbortSignal,
+): Promise<RunResult> {
   const directory = createRunDirectory(context.stateDir);
   using journal = new JournalFile(directory.journal, context.traceSync);
   const masker = createMasker();
@@ -144,7 +157,8 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     ...(request.pin === undefined ? {} : { pin: request.pin }),
     ...(hooks.onProgress === undefined ? {} : { onProgress: hooks.onProgress }),
     onNote: (path, code, message) => note(path, "warning", code, message),
-    onDiagnostics: (path, diagnostics) => noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),
+    onDiagnostics: (path, diagnostics) =>
+      noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),
   });
   return execute(
     {
@@ -169,7 +183,10 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
   );
 }
 
-function noteDiagnostics(diagnostics: readonly Diagnostic[], note: (level: "warning" | "error", text: string) => void): void {
+function noteDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  note: (level: "warning" | "error", text: string) => void,
+): void {
   for (const diagnostic of diagnostics) {
     if (diagnostic.severity !== "note") note(diagnostic.severity, formatDiagnostic(diagnostic));
   }
@@ -195,4 +212,3 @@ function started(context: RunContext, request: RunRequest, traceId: string): Ste
     runtime: describeRuntime(),
   };
 }
-

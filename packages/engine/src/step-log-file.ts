@@ -91,7 +91,7 @@ export class StepLogFile {
     record.writeBigUInt64LE(BigInt(this.#stored), 8);
     record.writeUInt32LE(kept.length, 16);
     record.writeUInt32LE(stream === "stdout" ? 0 : 1, 20);
-    for (let at = 0; at < kept.length; ) at += writeSync(this.#log, kept, at);
+    for (let at = 0; at < kept.length;) at += writeSync(this.#log, kept, at);
     writeSync(this.#index, record);
     this.#stored += kept.length;
   }

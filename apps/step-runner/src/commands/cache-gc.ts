@@ -9,8 +9,19 @@ export const cacheGc: Command = {
   usage: "[flags]",
   description: ["The least recently used go first; a component that a running job uses stays."],
   flags: {
-    "max-size": { type: "number", placeholder: "MIB", summary: "Keep at most this much", default: "2048", env: "STEP_RUNNER_CACHE_MAX_SIZE" },
-    "max-age": { type: "duration", summary: "Remove what was not used for this time", default: "30d", env: "STEP_RUNNER_CACHE_MAX_AGE" },
+    "max-size": {
+      type: "number",
+      placeholder: "MIB",
+      summary: "Keep at most this much",
+      default: "2048",
+      env: "STEP_RUNNER_CACHE_MAX_SIZE",
+    },
+    "max-age": {
+      type: "duration",
+      summary: "Remove what was not used for this time",
+      default: "30d",
+      env: "STEP_RUNNER_CACHE_MAX_AGE",
+    },
     ...fetchFlags,
   },
   positionals: { min: 0, max: 0 },
@@ -31,6 +42,8 @@ async function run(line: CommandLine): Promise<number> {
     ...(maxMib === undefined ? {} : { maxBytes: maxMib * MIB }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   });
-  await print(`${report.removed} components removed, ${(report.freedBytes / MIB).toFixed(1)} MiB freed, ${report.kept} kept\n`);
+  await print(
+    `${report.removed} components removed, ${(report.freedBytes / MIB).toFixed(1)} MiB freed, ${report.kept} kept\n`,
+  );
   return 0;
 }

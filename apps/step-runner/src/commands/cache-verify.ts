@@ -7,7 +7,9 @@ export const cacheVerify: Command = {
   name: "cache verify",
   summary: "Compare every component in the cache with its digest",
   usage: "[flags]",
-  description: ["A component that is not what it was is taken out, and fetched again when it is next used. Exit code 1 if there was one."],
+  description: [
+    "A component that is not what it was is taken out, and fetched again when it is next used. Exit code 1 if there was one.",
+  ],
   flags: fetchFlags,
   positionals: { min: 0, max: 0 },
   examples: [["step-runner cache verify", "after a disk fault, or before an offline run"]],

@@ -20,14 +20,18 @@ export const ci: Command = {
   positionals: { min: 0, max: 0 },
   examples: [
     ['STEPS="$(cat steps.yml)" step-runner ci', "run the steps of a file"],
-    ["STEPS='[{name: hi, script: echo hi}]' step-runner ci --output-file trace.json", "run one script and keep the trace"],
+    [
+      "STEPS='[{name: hi, script: echo hi}]' step-runner ci --output-file trace.json",
+      "run one script and keep the trace",
+    ],
   ],
   run,
 };
 
 async function run(line: CommandLine): Promise<number> {
   const text = process.env["STEPS"];
-  if (text === undefined) throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
+  if (text === undefined)
+    throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
   const specDefinition = requireCompiled(compiled);
   if (specDefinition === undefined) return 2;

@@ -26,6 +26,10 @@ async function run(line: CommandLine): Promise<number> {
   const { specDefinition } = await readInput(line);
   if (specDefinition === undefined) return 2;
   const baseline = encodeSpecDefinition(specDefinition);
-  await print(line.string("output") === "yaml" ? (await import("yaml")).stringify(baseline) : `${JSON.stringify(baseline, null, 2)}\n`);
+  await print(
+    line.string("output") === "yaml"
+      ? (await import("yaml")).stringify(baseline)
+      : `${JSON.stringify(baseline, null, 2)}\n`,
+  );
   return 0;
 }

@@ -30,11 +30,23 @@ export const replay: Command = {
     "dry-run": { type: "boolean", summary: "Only show what would be used" },
     yes: { type: "boolean", summary: "Do not ask", env: "STEP_RUNNER_YES" },
     strict: { type: "boolean", summary: "Logs, tools and the machine must be the same too" },
-    ignore: { type: "list", placeholder: "POINTER", summary: "A difference that does not count, such as outputs.build.time; repeat for more" },
-    secret: { type: "list", placeholder: "NAME=VALUE", summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more" },
+    ignore: {
+      type: "list",
+      placeholder: "POINTER",
+      summary: "A difference that does not count, such as outputs.build.time; repeat for more",
+    },
+    secret: {
+      type: "list",
+      placeholder: "NAME=VALUE",
+      summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
+    },
     report: { type: "string", summary: "The form of the report", choices: ["text", "json"], default: "text" },
     "report-only": { type: "boolean", summary: "Exit with 0 also when the run differs" },
-    "work-dir": { type: "string", placeholder: "DIR", summary: "Where the steps run; the recorded directory by default" },
+    "work-dir": {
+      type: "string",
+      placeholder: "DIR",
+      summary: "Where the steps run; the recorded directory by default",
+    },
     "output-file": { type: "string", placeholder: "FILE", summary: "Write the trace of the replay to a file" },
     "trace-sync": runFlags["trace-sync"] as (typeof runFlags)[string],
     quiet: runFlags["quiet"] as (typeof runFlags)[string],
@@ -44,7 +56,10 @@ export const replay: Command = {
   positionals: { min: 1, max: 1 },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
-    ["step-runner replay trace.json --report json > report.json", "for machines; the output of the steps goes to standard error"],
+    [
+      "step-runner replay trace.json --report json > report.json",
+      "for machines; the output of the steps goes to standard error",
+    ],
     ["step-runner replay trace.json --secret TOKEN=env:TOKEN", "supply a value that was masked"],
   ],
   run,
@@ -60,7 +75,9 @@ async function run(line: CommandLine): Promise<number> {
   if (!(await isWanted(line, trace))) return 130;
   const report = await execute(line, trace);
   const isJson = line.string("report") === "json";
-  await print(isJson ? `${JSON.stringify(replayReportJson(report), null, 2)}\n` : formatReplayReport(report, terminalOf(1)));
+  await print(
+    isJson ? `${JSON.stringify(replayReportJson(report), null, 2)}\n` : formatReplayReport(report, terminalOf(1)),
+  );
   const isDifference = report.verdict === "different" || report.verdict === "runtime-drift";
   return isDifference && line.boolean("report-only") ? 0 : report.exitCode;
 }
@@ -102,7 +119,12 @@ function plan(trace: Trace): string {
     return `  ${resource.kind ?? ""} ${location}${version === "" ? "" : `@${shortDigest(version)}`} tree ${shortDigest(digest)}`;
   });
   const source = trace.request?.source ?? "";
-  return [`Trace ${trace.traceId ?? ""} of ${source}, run in ${trace.request?.workDir ?? ""}`, "Components:", ...(rows.length === 0 ? ["  none"] : rows), ""].join("\n");
+  return [
+    `Trace ${trace.traceId ?? ""} of ${source}, run in ${trace.request?.workDir ?? ""}`,
+    "Components:",
+    ...(rows.length === 0 ? ["  none"] : rows),
+    "",
+  ].join("\n");
 }
 
 function readSecrets(texts: readonly string[]): Record<string, string> {
@@ -118,7 +140,8 @@ function readSecrets(texts: readonly string[]): Record<string, string> {
 function readSecret(name: string, value: string): string {
   if (value.startsWith("env:")) {
     const found = process.env[value.slice("env:".length)];
-    if (found === undefined) throw new UsageError(`--secret ${name} names a variable that is not set: "${value.slice("env:".length)}"`);
+    if (found === undefined)
+      throw new UsageError(`--secret ${name} names a variable that is not set: "${value.slice("env:".length)}"`);
     return found;
   }
   return value.startsWith("file:") ? readFileSync(value.slice("file:".length), "utf8").replace(/\r?\n$/, "") : value;

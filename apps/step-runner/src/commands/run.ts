@@ -24,7 +24,11 @@ export const run: Command = {
     env: { type: "pairs", summary: "Variables of the environment that the step starts from" },
     job: { type: "pairs", summary: "Job variables, ${{ vars.NAME }}" },
     json: { type: "string", placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" },
-    "work-dir": { type: "string", placeholder: "DIR", summary: "Where the step runs; the current directory by default" },
+    "work-dir": {
+      type: "string",
+      placeholder: "DIR",
+      summary: "Where the step runs; the current directory by default",
+    },
     ...gitFlags,
     ...runFlags,
   },
@@ -59,10 +63,12 @@ function readDefinition(line: CommandLine, inputs: Record<string, Value>): Defin
   const json = line.string("json") ?? (line.positionals[0] === "-" ? "-" : undefined);
   if (json === undefined) {
     const reference = readReference(line);
-    if (reference === undefined) throw new UsageError("No step is named", "Name one: step-runner run ./step, or give --json.");
+    if (reference === undefined)
+      throw new UsageError("No step is named", "Name one: step-runner run ./step, or give --json.");
     return { source: formatReference(reference), specDefinition: invoke(reference, inputs) };
   }
-  if (line.string("json") !== undefined && line.positionals.length > 0) throw new UsageError("Both a step and --json are given");
+  if (line.string("json") !== undefined && line.positionals.length > 0)
+    throw new UsageError("Both a step and --json are given");
   const source = json === "-" ? { name: "<stdin>", text: readStdin() } : { name: "<argument>", text: json };
   const compiled = compileInput(source, { isLenient: line.boolean("lenient") });
   showDiagnostics(compiled.diagnostics);
@@ -71,7 +77,10 @@ function readDefinition(line: CommandLine, inputs: Record<string, Value>): Defin
   if (Object.keys(inputs).length === 0 && Object.keys(specDefinition.spec.inputs).length === 0) {
     return { source: source.name, specDefinition, positionOf: compiled.positionOf };
   }
-  return { source: source.name, specDefinition: invoke({ kind: "inline", specDefinition, seesCallerInputs: false }, inputs) };
+  return {
+    source: source.name,
+    specDefinition: invoke({ kind: "inline", specDefinition, seesCallerInputs: false }, inputs),
+  };
 }
 
 function invoke(step: StepReference, inputs: Record<string, Value>): SpecDefinition {

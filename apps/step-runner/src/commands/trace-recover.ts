@@ -14,7 +14,11 @@ export const traceRecover: Command = {
       "runs. Steps that were running are shown as interrupted.",
   ],
   flags: {
-    "output-file": { type: "string", placeholder: "FILE", summary: "Write the trace to a file; standard output by default" },
+    "output-file": {
+      type: "string",
+      placeholder: "FILE",
+      summary: "Write the trace to a file; standard output by default",
+    },
     "state-dir": stateDir,
   },
   positionals: { min: 0, max: 1 },

@@ -1,0 +1,11 @@
+// pnpm bench [start|steps|component|output] [--json=FILE]: the table of speed and memory.
+import { join } from "node:path";
+import { root, run, setUp } from "./setup.mjs";
+
+setUp();
+const args = [
+  "--conditions=@steps/source",
+  "--disable-warning=ExperimentalWarning",
+  join(root, "packages/bench/src/main.ts"),
+];
+process.exitCode = run("node", [...args, ...process.argv.slice(2)]);
