@@ -7,6 +7,7 @@ import {
   versionProblem,
 } from "@steps/model";
 import type { InlineSpec } from "./compile-invocation.ts";
+import { checkTemplateNode } from "./check-template.ts";
 import { pathProblem, reportProblem } from "./compile-reference.ts";
 import { asString, checkKeys, type CompileContext, wrongType } from "./context.ts";
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
@@ -67,16 +68,16 @@ function readProtocol(node: YamlMapping): string {
 }
 
 function decode(context: CompileContext, node: YamlMapping, protocol: string): StepReference | undefined {
+  const expression = childOf(node, "pathExp") ?? childOf(node, "path_exp");
+  const parts = childOf(childOf(node, "paths"), "parts") ?? childOf(node, "path");
+  const texts = TEXTS.map((key) => [key, childOf(node, key)] as const);
   const json: Record<string, unknown> = { protocol };
-  for (const key of TEXTS) {
-    const child = childOf(node, key);
+  for (const [key, child] of [...texts, ["pathExp", expression] as const]) {
     if (child !== undefined) json[key] = asString(context, child, key);
   }
-  const expression = childOf(node, "pathExp") ?? childOf(node, "path_exp");
-  if (expression !== undefined) json["pathExp"] = asString(context, expression, "pathExp");
-  const parts = childOf(childOf(node, "paths"), "parts") ?? childOf(node, "path");
   if (parts !== undefined) json["path"] = readParts(context, parts);
-  if (context.collector.hasErrors) return undefined;
+  if (expression !== undefined) checkTemplateNode(context, expression);
+  if (Object.values(json).includes(undefined)) return undefined;
   try {
     const reference = decodeReference(json as Parameters<typeof decodeReference>[0]);
     const problem = referenceProblem(reference);

@@ -27,7 +27,9 @@ export function compileStepList(source: Source, options: CompileOptions = {}): C
  */
 export function compileInput(source: Source, options: CompileOptions = {}): Compiled {
   return compileText(source, createContext({ ...options, acceptsBaseline: true }), (context, documents) =>
-    documents.length > 1 ? readFile(context, documents) : readShape(context, documents[0] as YamlNode),
+    documents.length > 1
+      ? readFile({ ...context, acceptsBaseline: false }, documents)
+      : readShape(context, documents[0] as YamlNode),
   );
 }
 
