@@ -74,7 +74,11 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     return pump.failure ? { ...ended, logFailure: pump.failure } : ended;
   } finally {
     // Only when the observer has thrown there is still something to end here.
-    if (child.exitCode === null && child.signalCode === null) signalGroup(pid, "SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) {
+      signalGroup(pid, "SIGKILL");
+      await exit;
+      pump.destroy();
+    }
     signal.removeEventListener("abort", onAbort);
     stop.end();
     pipes.release(pump.isEnded);

@@ -1,0 +1,90 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compilePattern } from "./pattern.ts";
+
+const matches = (pattern: string, text: string): boolean | string => {
+  const matcher = compilePattern(pattern);
+  return typeof matcher === "function" ? matcher(text) : matcher.message;
+};
+
+describe("compilePattern()", () => {
+  test.each([
+    ["", "", true],
+    ["^$", "", true],
+    ["^$", "a", false],
+    ["b", "abc", true],
+    ["^b", "abc", false],
+    ["^(dev|prod)(,(dev|prod))*$", "dev,prod,dev", true],
+    ["^(dev|prod)(,(dev|prod))*$", "dev,", false],
+    ["^a{2,3}$", "aaaa", false],
+    ["^a{2,}$", "aaaa", true],
+    ["^a{,2}$", "a{,2}", true],
+    ["(?i)^HeLLo$", "hEllO", true],
+    ["(?P<name>x)y", "xy", true],
+    ["^.$", "\n", false],
+    ["(?s)^.$", "\n", true],
+    ["(?m)^b$", "a\nb\nc", true],
+    ["\\bfoo\\b", "a foo b", true],
+    ["\\bfoo\\b", "afoob", false],
+    ["^[[:alpha:]_-]+$", "ab_-", true],
+    ["^[^]a]$", "]", false],
+    ["^[]a]$", "]", true],
+    ["^[\\w.-]+$", "a-b.c", true],
+    ["^\\p{Greek}+$", "a", 'the pattern has a malformed part: "\\p{Greek}"'],
+    ["^\\pL+$", "äß", true],
+    ["^.$", "😀", true],
+    ["^\\x41\\x{1F600}$", "A😀", true],
+    ["^(?:a|)b$", "b", true],
+    ["^(a*)*$", "aaa", true],
+    ["^\\.\\-\\/$", ".-/", true],
+  ])("%s on %j: %j", (pattern, text, wanted) => {
+    expect(matches(pattern, text)).toBe(wanted);
+  });
+
+  test.each([
+    "(",
+    ")",
+    "[",
+    "a**",
+    "*",
+    "a{2}{3}",
+    "a{3,2}",
+    "a{2000}",
+    "(?=a)",
+    "(?<!a)",
+    "\\1",
+    "\\",
+    "\\y",
+    "(?x)a",
+    "[z-a]",
+  ])("refuses %s", (pattern) => {
+    expect(compilePattern(pattern)).toHaveProperty("message");
+  });
+
+  test("refuses what would be too large", () => {
+    expect(compilePattern("((a{100}){100}){100}")).toEqual({ message: "the pattern is too large" });
+    expect(compilePattern("(".repeat(200) + ")".repeat(200))).toEqual({ message: "the pattern is nested too deep" });
+  });
+
+  test("answers at once where a backtracking engine would not within a lifetime", () => {
+    const text = `${"a".repeat(5000)}!`;
+    expect(matches("^(a|a)*$", text)).toBe(false);
+    expect(matches("^(a+)+$", text)).toBe(false);
+    expect(matches("a*a*a*a*a*b", text)).toBe(false);
+  });
+
+  test("agrees with the engine's own expressions", () => {
+    const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "(a|b)", "(ab)", "(?:a|)", "^", "$", "\\b", "x");
+    const piece = fc.tuple(atom, fc.constantFrom("", "", "*", "+", "?", "{2}", "{1,2}", "*?"));
+    const pattern = fc
+      .array(piece, { maxLength: 6 })
+      .map((pieces) => pieces.map(([text, repeat]) => (/^(\^|\$|\\b)$/.test(text) ? text : text + repeat)).join(""));
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "x", " ", "\n"), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, (source, value) => {
+        expect(matches(source, value)).toBe(new RegExp(source, "u").test(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
