@@ -60,7 +60,7 @@ function prepare(run: Run, level: Level, definition: ExecDefinition): Prepared {
     expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
   );
   const written = definition.workDir ?? "";
-  const place = { what: "exec: work_dir", pointer: "/definition/exec/work_dir" };
+  const place = { what: "exec: work_dir", pointer: "/definition/exec/workDir" };
   const workDir = findWorkDir(run.request.workDir, expander.text(written, place));
   const env = level.environment.flatten();
   const [name = ""] = command;

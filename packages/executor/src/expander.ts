@@ -18,7 +18,7 @@ import { type Run, tell } from "./run.ts";
 export interface TextPlace {
   /** `env "X"` */
   readonly what: string;
-  /** `/definition/env/X` */
+  /** `/definition/env/X`, in the baseline as it is encoded. */
   readonly pointer: string;
 }
 

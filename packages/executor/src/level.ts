@@ -20,7 +20,7 @@ export interface Level {
 
 /** Where a definition was written. */
 export interface DefinitionSource {
-  /** JSON pointer of the definition's SpecDefinition within the document that `positionOf` knows; empty for all of it. */
+  /** JSON pointer of the SpecDefinition within the encoded one that `positionOf` knows; empty for all of it. */
   readonly pointer: string;
   readonly positionOf: ((pointer: string) => Position | undefined) | undefined;
 }

@@ -8,6 +8,8 @@ export class OutputPump {
   /** How many bytes came so far. */
   bytes = 0;
   isEnded = false;
+  /** Streams that came to their end, and were not given up. */
+  #drained = 0;
   /** What the log threw; nothing is written after it. */
   failure: { readonly error: unknown } | undefined;
   readonly #log: StepLog;
@@ -33,6 +35,11 @@ export class OutputPump {
     return this.#writing > 0;
   }
 
+  /** Whether nobody holds a writing end any more. */
+  get isDrained(): boolean {
+    return this.#drained === this.#streams.length;
+  }
+
   /** Gives up what has not come yet. */
   destroy(): void {
     for (const stream of this.#streams) stream.destroy();
@@ -42,6 +49,9 @@ export class OutputPump {
     stream.on("data", (chunk: Uint8Array) => this.#write(stream, name, chunk));
     // A broken pipe is an ended one; `close` follows.
     stream.on("error", () => {});
+    stream.on("end", () => {
+      this.#drained += 1;
+    });
     stream.on("close", () => {
       this.#open -= 1;
       this.#settle();

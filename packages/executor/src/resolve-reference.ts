@@ -43,7 +43,7 @@ export async function openReference(
   const { caller, path, pointer } = options;
   if (reference.kind === "inline") {
     const { specDefinition } = reference;
-    const source = { ...caller.source, pointer: `${caller.source.pointer}${pointer}/specDefinition` };
+    const source = { ...caller.source, pointer: `${caller.source.pointer}${pointer}/specDef` };
     return { ...inPlace(specDefinition, caller), reference, source };
   }
   const from = { dir: caller.dir, root: caller.root };

@@ -81,7 +81,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     }
     signal.removeEventListener("abort", onAbort);
     stop.end();
-    pipes.release(pump.isEnded);
+    pipes.release(pump.isDrained);
   }
 }
 

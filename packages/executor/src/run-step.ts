@@ -90,7 +90,7 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
     throw new ExecuteError("RECURSION_TOO_DEEP", `steps are nested more than ${MAX_DEPTH} levels deep`);
   }
   const expander = createExpander(run, () => scopeOf(run, caller), { path, source: caller.source });
-  const reference = resolveReference(invocation.step, expander, `${pointer}/step/text`);
+  const reference = resolveReference(invocation.step, expander, `${pointer}/step/pathExp`);
   const opened = await openReference(run, reference, { caller, path, pointer: `${pointer}/step` });
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });

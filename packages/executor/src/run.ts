@@ -35,7 +35,7 @@ export interface ExecuteRequest {
   readonly cookie: string;
   /** For the whole job. */
   readonly timeoutMs?: number;
-  /** Where a JSON pointer into `specDefinition` was written. */
+  /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
   readonly positionOf?: (pointer: string) => Position | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface LoadedStep {
   readonly fetch: FetchReport | undefined;
   /** The step file inside the component. */
   readonly subpath: string;
-  /** Where a JSON pointer into `specDefinition` was written. */
+  /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
   readonly positionOf?: (pointer: string) => Position | undefined;
 }
 

@@ -94,6 +94,44 @@ describe("execute()", () => {
     expect(ran.events.filter((event) => event.type === "step-finished")).toHaveLength(102);
   });
 
+  test("tells the component of a step and what was stored of its output", async () => {
+    const stream = { sha256: "0", bytes: 2, lines: 1 };
+    const log = { stdout: stream, stderr: stream, storedBytes: 2, droppedBytes: 0 };
+    const component = {
+      kind: "git" as const,
+      uri: "https://example.com/steps",
+      requestedVersion: "main",
+      resolvedVersion: "0123",
+      digest: { gitTree: "4567" },
+      isMutable: true,
+    };
+    const ran = await run(sequence([call("a", "./a"), call("b", "./a")]), {
+      hooks: {
+        loadStep: async () => ({
+          specDefinition: exec(["true"]),
+          definitionDigest: "d",
+          dir: "/c/steps",
+          root: "/c",
+          component,
+          fetch: { isHit: false, bytes: 5, durationMs: 1 },
+          subpath: "steps/step.yml",
+        }),
+        openLog: () => ({ write() {}, close: async () => log }),
+      },
+    });
+    const resolved = ran.events.filter((event) => event.type === "component-resolved");
+    expect(resolved).toMatchObject([
+      { path: "0", resource: component, fetch: { isHit: false } },
+      { path: "1", resource: component },
+    ]);
+    expect(eventOf(ran, "step-planned", "1")).toMatchObject({
+      component,
+      subpath: "steps/step.yml",
+      definitionDigest: "d",
+    });
+    expect(eventOf(ran, "step-finished", "1").log).toEqual(log);
+  });
+
   test("succeeds with an empty list", async () => {
     expect((await run(sequence([]))).outcome).toEqual({ status: "success" });
   });

@@ -157,6 +157,29 @@ describe("processes left behind", () => {
   });
 });
 
+describe.skipIf(process.getuid?.() !== 0)("processes that took another user", () => {
+  test("are waited for at most a moment, and never reach the next log", async () => {
+    chmodSync(dir, 0o777);
+    const other = `echo $$ > ${dir}/pid; while ! [ -e ${dir}/go ]; do sleep 0.05; done; echo leak; echo told > ${dir}/told`;
+    writeFileSync(join(dir, "other"), other);
+    const ran = await run(
+      sequence([
+        item(
+          sh(
+            `setsid setpriv --reuid 65534 --clear-groups sh ${dir}/other & while ! [ -s ${dir}/pid ]; do sleep 0.05; done`,
+          ),
+        ),
+        item(
+          sh(
+            `touch ${dir}/go; while grep -qs '^State:.[^ZX]' /proc/$(cat ${dir}/pid)/status; do sleep 0.05; done; echo next`,
+          ),
+        ),
+      ]),
+    );
+    expect(ran).toMatchObject({ output: "next\n", outcome: { status: "success" } });
+  });
+});
+
 describe("killSurvivors()", () => {
   test("ends processes with the cookie and no other", async () => {
     const cookie = freshCookie();
