@@ -77,6 +77,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     if (child.exitCode === null && child.signalCode === null) {
       signalGroup(pid, "SIGKILL");
       await exit;
+      await endGroup(pid, 0, { wasTold: true });
       pump.destroy();
     }
     signal.removeEventListener("abort", onAbort);

@@ -1,5 +1,6 @@
 import { reveal, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
 import { describe, expect, test } from "vitest";
+import { groupHasRunning } from "../src/proc.ts";
 import { baseEnv, call, eventOf, exec, item, run, sequence, sh, statuses } from "./harness.ts";
 
 const input = (type: "string" | "number" | "boolean" | "struct" | "array", rest: object = {}) => ({
@@ -147,7 +148,7 @@ describe("execute()", () => {
     });
     await expect(failing).rejects.toThrow("journal is full");
     expect(pids).toHaveLength(1);
-    expect(() => process.kill(-(pids[0] as number), 0)).toThrow("ESRCH");
+    expect(groupHasRunning(pids[0] as number)).toBe(false);
   });
 });
 
