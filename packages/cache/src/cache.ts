@@ -1,0 +1,130 @@
+import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "./component.ts";
+import type { CacheContext } from "./context.ts";
+import { asCacheError, CacheError, throwIfCancelled } from "./error.ts";
+import type { Limits } from "./limits.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
+import type { FileDigests } from "./local/local-component.ts";
+import type { Flights } from "./single-flight.ts";
+import { openLayout } from "./store/layout.ts";
+import { createLeases } from "./store/lease.ts";
+
+export interface CacheOptions {
+  /** The cache's folder. It is made with mode 0700; several processes may share it. */
+  readonly root: string;
+  /** How to speak git: `auto` takes the program if there is one. */
+  readonly git?: "auto" | "system" | "isomorphic";
+  /** Uses only what is here already, repositories and archives on the disk included. */
+  readonly isOffline?: boolean;
+  /** Where `PATH`, proxy and ssh variables are taken from; by default this process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What to ask instead: URL prefix to URL prefix. `Resource.uri` keeps what the author wrote. */
+  readonly mirrors?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<Limits>;
+  /** `auto` looks at sizes and times first and reads a tree only when something is odd; `always` reads it every time. */
+  readonly verify?: "auto" | "always";
+}
+
+/** Operations on shared folders, one table for all cache objects of this process. */
+const sharedFlights: Flights = new Map();
+
+/**
+ * Opens a cache for one job. Nothing is touched before the first component is asked for.
+ *
+ * @see docs/reference/cache.md
+ */
+export function createCache(options: CacheOptions): ComponentCache {
+  const digests: FileDigests = new Map();
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const open = once(() => createContext(options, limits));
+  const origins = new WeakMap<ResolvedComponent, ComponentRequest>();
+  let isDisposed = false;
+
+  const resolve = async (request: ComponentRequest, how: ResolveOptions = {}): Promise<ResolvedComponent> => {
+    if (isDisposed) throw new CacheError("CACHE_IO", "Cannot resolve component: the cache was closed");
+    throwIfCancelled(how.signal);
+    try {
+      const component = await dispatch(request, how);
+      checkPin(component, how);
+      origins.set(component, request);
+      return component;
+    } catch (error) {
+      throwIfCancelled(how.signal);
+      throw asCacheError(error, "resolve component");
+    }
+  };
+
+  // Each kind is loaded when it is first used: a hit in the index pays for no archive reader and no git.
+  const dispatch = async (request: ComponentRequest, how: ResolveOptions): Promise<ResolvedComponent> => {
+    switch (request.kind) {
+      case "git":
+        return await (await import("./git/git-component.ts")).resolveGit(open(), request, how);
+      case "zip":
+        return await (await import("./zip/zip-component.ts")).resolveZip(open(), request, how);
+      case "local":
+        return await (await import("./local/local-component.ts")).resolveLocal(request, { ...how, limits, digests });
+    }
+  };
+
+  return {
+    resolve,
+    async materialize(component, targetDir) {
+      const gitTree = component.resource.digest["gitTree"];
+      if (component.resource.kind === "local" || gitTree === undefined) return component.dir;
+      const { copyTree } = await import("./materialize.ts");
+      const request = origins.get(component);
+      try {
+        // A step of this job may have written to the cache since: it is looked at again, and repaired.
+        if (request !== undefined) await resolve(request, { pin: component.resource });
+        await copyTree(open().layout, gitTree, targetDir);
+        return targetDir;
+      } catch (error) {
+        throw asCacheError(error, "copy component");
+      }
+    },
+    list: async () => await (await import("./maintenance.ts")).listEntries(open()),
+    verify: async () => await (await import("./maintenance.ts")).verifyAll(open()),
+    collect: async (how) => await (await import("./collect.ts")).collect(open(), how),
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+      if (open.value !== undefined) await open.value.leases.release();
+    },
+  };
+}
+
+function createContext(options: CacheOptions, limits: Limits): CacheContext {
+  return {
+    layout: openLayout(options.root),
+    limits,
+    git: options.git ?? "auto",
+    isOffline: options.isOffline ?? false,
+    env: options.env ?? process.env,
+    mirrors: options.mirrors ?? {},
+    isFullCheck: options.verify === "always",
+    leases: createLeases(),
+    sharedFlights,
+    ownFlights: new Map(),
+    frozen: new Map(),
+  };
+}
+
+/** A pinned component must have every digest that the trace names, as far as its kind has them. */
+function checkPin(component: ResolvedComponent, { pin }: ResolveOptions): void {
+  if (pin === undefined) return;
+  const { resource } = component;
+  const fail = (problem: string): CacheError =>
+    new CacheError("PIN_MISMATCH", `Cannot use component "${resource.uri}": ${problem}`);
+  if (pin.kind !== resource.kind) throw fail(`it is of kind "${resource.kind}", the trace names "${pin.kind}"`);
+  const keys = ["gitCommit", "sha256", "gitTree"].filter((key) => pin.digest[key] !== undefined);
+  if (keys.length === 0) throw fail("the trace names no digest");
+  for (const key of keys) {
+    const actual = resource.digest[key];
+    if (actual !== pin.digest[key])
+      throw fail(`its ${key} is ${actual ?? "unknown"}, the trace names ${pin.digest[key]}`);
+  }
+}
+
+function once<T>(make: () => T): (() => T) & { readonly value: T | undefined } {
+  let value: T | undefined;
+  const get = (): T => (value ??= make());
+  return Object.defineProperty(get, "value", { get: () => value }) as typeof get & { readonly value: T | undefined };
+}

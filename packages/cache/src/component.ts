@@ -1,0 +1,111 @@
+import type { FetchReport, Resource } from "@steps/model";
+
+/** What to bring here. */
+export type ComponentRequest =
+  | {
+      readonly kind: "git";
+      /** `https:`, `http:`, `ssh:` or `file:` URL. It may carry credentials: they are sent to its host and never stored. */
+      readonly url: string;
+      /** Tag, branch, full commit, or at least seven digits of a commit; looked for in this order. */
+      readonly version: string;
+    }
+  | {
+      readonly kind: "zip";
+      /** `http:`, `https:` or `file:` URL, or an absolute path. */
+      readonly url: string;
+      /** Expected SHA-256 of the archive, 64 hex digits. */
+      readonly sha256?: string;
+    }
+  | {
+      readonly kind: "local";
+      /** Absolute. */
+      readonly dir: string;
+    };
+
+export type GitRequest = Extract<ComponentRequest, { kind: "git" }>;
+export type ZipRequest = Extract<ComponentRequest, { kind: "zip" }>;
+export type LocalRequest = Extract<ComponentRequest, { kind: "local" }>;
+
+/** How far a fetch has come. */
+export interface FetchProgress {
+  readonly phase: string;
+  readonly bytes?: number;
+  readonly totalBytes?: number;
+}
+
+export interface ResolveOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: FetchProgress) => void;
+  /**
+   * Replay: the component must be exactly this one. Git is fetched by `gitCommit` whatever the version says now, a zip
+   * is checked by `sha256`, a folder by `gitTree`.
+   */
+  readonly pin?: Resource;
+}
+
+/** A component that is here. */
+export interface ResolvedComponent {
+  readonly resource: Resource;
+  /** A read-only tree in the cache; of a local component the folder itself. */
+  readonly dir: string;
+  readonly fetch: FetchReport;
+  /** What the reader of a trace should know: the tree was found changed and fetched again, a folder is too large to digest. */
+  readonly note?: string;
+}
+
+/** A component that the cache knows. */
+export interface CacheEntry {
+  readonly kind: "git" | "zip";
+  readonly uri: string;
+  readonly version: string;
+  /** Full commit, or SHA-256 of the archive. */
+  readonly resolvedVersion: string;
+  readonly gitTree: string;
+  /** Of its files. */
+  readonly bytes: number;
+  /** Wall clock, milliseconds. */
+  readonly fetchedAt: number;
+  readonly lastUsedAt: number;
+  /** Whether a running job holds it. */
+  readonly isLeased: boolean;
+}
+
+/** What a full check of the cache found. Damaged trees and archives have been moved out of the way. */
+export interface VerifyReport {
+  readonly trees: number;
+  readonly archives: number;
+  readonly damaged: readonly { readonly path: string; readonly expected: string; readonly actual: string }[];
+}
+
+export interface CollectOptions {
+  /** Least recently used trees, archives and repositories go until the rest is no larger. */
+  readonly maxBytes?: number;
+  /** What was not used for this long goes. */
+  readonly maxAgeMs?: number;
+}
+
+export interface GcReport {
+  readonly removed: number;
+  readonly removedBytes: number;
+  readonly keptBytes: number;
+  /** Trees that a running job holds: never removed. */
+  readonly leased: number;
+}
+
+/**
+ * One job's view of the shared cache: a branch or tag is looked up once and means the same until the object is
+ * disposed of; a new object looks again.
+ */
+export interface ComponentCache extends AsyncDisposable {
+  /** Brings a component here, or finds it. @throws {CacheError} */
+  resolve(request: ComponentRequest, options?: ResolveOptions): Promise<ResolvedComponent>;
+  /**
+   * Copies a component's tree for a job into `targetDir` (made if missing, must be empty) and gives the folder to use.
+   * Steps run as the owner of the cache, so what they can write to must not be the cache. A local component is used
+   * where it is.
+   */
+  materialize(component: ResolvedComponent, targetDir: string): Promise<string>;
+  list(): Promise<CacheEntry[]>;
+  verify(): Promise<VerifyReport>;
+  collect(options: CollectOptions): Promise<GcReport>;
+}

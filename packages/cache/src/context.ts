@@ -1,0 +1,22 @@
+import type { Limits } from "./limits.ts";
+import type { Flights } from "./single-flight.ts";
+import type { Layout } from "./store/layout.ts";
+import type { Leases } from "./store/lease.ts";
+
+/** What the parts of one cache object share. */
+export interface CacheContext {
+  readonly layout: Layout;
+  readonly limits: Limits;
+  readonly git: "auto" | "system" | "isomorphic";
+  readonly isOffline: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly mirrors: Readonly<Record<string, string>>;
+  readonly isFullCheck: boolean;
+  readonly leases: Leases;
+  /** Operations that concern the shared folder: one table for the whole process. */
+  readonly sharedFlights: Flights;
+  /** Look-ups of this object: a new object never joins an older one's look-up. */
+  readonly ownFlights: Flights;
+  /** What versions that may change meant when this object first asked. */
+  readonly frozen: Map<string, string>;
+}

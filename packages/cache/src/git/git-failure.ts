@@ -1,0 +1,50 @@
+import { CacheError } from "../error.ts";
+import type { Remote } from "../remote.ts";
+
+const ACCESS =
+  /could not read (?:username|password)|authentication failed|returned error: 40[13]|permission denied|access denied|terminal prompts disabled|http error: 40[13]|host key verification failed/i;
+const NO_REPOSITORY =
+  /repository .* not found|not found: did you run|returned error: 4(?:04|10)|http error: 4(?:04|10)|does not appear to be a git repository|no such file or directory|not a git repository|project you were looking for could not be found/i;
+const NO_SUCH_OBJECT =
+  /not our ref|unadvertised object|couldn't find remote ref|could not find|does not allow request|no such remote ref|unreachable/i;
+
+/** Turns what git wrote to its error stream, or isomorphic-git threw, into an error of ours. */
+export function gitFailure(remote: Remote, text: string, options: { readonly cause?: unknown } = {}): CacheError {
+  const said = lastWords(text);
+  const message = (problem: string): string => `Cannot fetch from "${remote.location}": ${problem}`;
+  if (ACCESS.test(text)) {
+    return new CacheError("AUTH_FAILED", message(`access was denied: ${said}`), {
+      ...options,
+      hint: "Check the credentials and that the repository exists: servers answer alike for both.",
+    });
+  }
+  if (/\bfsck\b|hasDot|hasDotdot|fullPathname/.test(text)) {
+    return new CacheError("UNSAFE_ENTRY", message(`git refused its objects: ${said}`), options);
+  }
+  if (/dubious ownership/.test(text)) {
+    return new CacheError("TRANSPORT", message("the repository belongs to another user"), options);
+  }
+  if (NO_REPOSITORY.test(text)) return new CacheError("REPOSITORY_NOT_FOUND", message(said), options);
+  return new CacheError("TRANSPORT", message(said), options);
+}
+
+/** Whether a server refused one commit, so that another way to it is worth trying. */
+export function isRefusedCommit(text: string): boolean {
+  return NO_SUCH_OBJECT.test(text);
+}
+
+/** Lines of a server are a stranger's: no control characters, not many, not long. */
+function lastWords(text: string): string {
+  const lines = text
+    .replaceAll(/\u001b\[[0-9;]*[a-zA-Z]/g, "")
+    .split(/[\r\n]+/)
+    .map((line) => line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ").trim())
+    .filter(
+      (line) =>
+        line !== "" &&
+        !/^(?:Receiving|Resolving|Counting|Compressing|remote: (?:Counting|Compressing|Enumerating|Total))/.test(line),
+    );
+  const telling =
+    lines.find((line) => /^(?:fatal|error|remote: error|ERROR)/.test(line)) ?? lines.at(-1) ?? "git failed";
+  return telling.replace(/^(?:fatal|error): /, "").slice(0, 300);
+}

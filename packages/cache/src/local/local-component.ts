@@ -1,0 +1,76 @@
+import type { Resource } from "@steps/model";
+import type { Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import type { LocalRequest, ResolvedComponent, ResolveOptions } from "../component.ts";
+import { CacheError, systemCode } from "../error.ts";
+import type { Limits } from "../limits.ts";
+import type { FolderHash } from "../tree/tree-hash.ts";
+import { hashFolder } from "../tree/tree-hash.ts";
+
+/** Digests of files that were read before, so that a folder used by many steps is read once. */
+export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
+
+/**
+ * Resolves a folder where it is. Its digest covers everything in it but `.git`; a folder that is too large or holds
+ * what has no digest gets none, and a note that says so.
+ *
+ * @throws {CacheError} REFERENCE_NOT_FOUND, REFERENCE_INVALID, PIN_MISMATCH
+ */
+export async function resolveLocal(
+  request: LocalRequest,
+  options: ResolveOptions & { readonly limits: Limits; readonly digests: FileDigests },
+): Promise<ResolvedComponent> {
+  const startedAt = performance.now();
+  if (!isAbsolute(request.dir)) {
+    throw new CacheError("REFERENCE_INVALID", `Cannot use folder "${request.dir}": its path is not absolute`);
+  }
+  const dir = resolve(request.dir);
+  const hashed = await hash(dir, options);
+  const problem = "problem" in hashed ? hashed.problem : undefined;
+  const resource: Resource = {
+    kind: "local",
+    uri: dir,
+    requestedVersion: "",
+    resolvedVersion: "",
+    digest: "problem" in hashed ? {} : { gitTree: hashed.gitTree },
+    isMutable: true,
+  };
+  const fetch = { isHit: true, bytes: 0, durationMs: performance.now() - startedAt };
+  if (problem === undefined) return { resource, dir, fetch };
+  return { resource, dir, fetch, note: `The folder has no digest: ${problem}.` };
+}
+
+async function hash(
+  dir: string,
+  { limits, digests, signal }: { limits: Limits; digests: FileDigests; signal?: AbortSignal },
+): Promise<FolderHash> {
+  try {
+    const real = await realpath(dir);
+    if (!(await stat(real)).isDirectory()) throw notFound(dir);
+    return await hashFolder(real, {
+      maxEntries: limits.maxEntries,
+      maxTotalBytes: limits.maxTotalBytes,
+      isGitSkipped: true,
+      signal,
+      remembered(path, stats) {
+        const known = digests.get(join(real, path));
+        return known?.signature === signatureOf(stats) ? known.digest : undefined;
+      },
+      onFile: (path, stats, digest) => void digests.set(join(real, path), { signature: signatureOf(stats), digest }),
+    });
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw notFound(dir);
+    if (code === "EACCES" || code === "EPERM") return { problem: "a part of it cannot be read" };
+    throw error;
+  }
+}
+
+function signatureOf(stats: Stats): string {
+  return [stats.dev, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(":");
+}
+
+function notFound(dir: string): CacheError {
+  return new CacheError("REFERENCE_NOT_FOUND", `Cannot find folder "${dir}"`);
+}

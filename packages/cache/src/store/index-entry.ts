@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { sha256 } from "@steps/model";
+import type { Layout } from "./layout.ts";
+import { uniquePath } from "./layout.ts";
+
+/** What the cache knows of one version at one location. */
+export interface IndexEntry {
+  readonly format: 1;
+  readonly kind: "git" | "zip";
+  /** URL without credentials, or absolute path. */
+  readonly location: string;
+  readonly version: string;
+  /** Full commit, or SHA-256 of the archive. */
+  readonly resolved: string;
+  readonly gitTree: string;
+  readonly nativeTree?: string;
+  readonly etag?: string;
+  /** Of the component's files. */
+  readonly bytes: number;
+  /** Wall clock, milliseconds. */
+  readonly fetchedAt: number;
+}
+
+/** Reads an entry; `undefined` when there is none or it cannot be understood, which is the same as none. */
+export function readIndexEntry(
+  layout: Layout,
+  key: Pick<IndexEntry, "kind" | "location" | "version">,
+): IndexEntry | undefined {
+  const entry = readIndexFile(indexPath(layout, key));
+  return entry?.location === key.location && entry.version === key.version ? entry : undefined;
+}
+
+/** Reads an index file by its path. */
+export function readIndexFile(path: string): IndexEntry | undefined {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isIndexEntry(parsed) ? parsed : undefined;
+  } catch {
+    // Missing, cut off or damaged: a miss, and the next fetch writes it anew.
+    return undefined;
+  }
+}
+
+/** Writes an entry so that a reader sees all of it or none. */
+export async function writeIndexEntry(layout: Layout, entry: IndexEntry): Promise<void> {
+  const path = indexPath(layout, entry);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeAtomically(layout, path, JSON.stringify(entry));
+}
+
+/** Writes a file at a temporary place, makes it durable and moves it where it belongs. */
+export async function writeAtomically(layout: Layout, path: string, content: string): Promise<void> {
+  const temporary = uniquePath(layout.tmp);
+  const file = await open(temporary, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+function indexPath(layout: Layout, key: Pick<IndexEntry, "kind" | "location" | "version">): string {
+  const escaped = encodeURIComponent(key.version).replaceAll(/[*.]/g, (char) => (char === "." ? "." : "%2A"));
+  // Case is kept apart by the digest where a file system folds it.
+  const name = /^[a-z0-9._-]{1,200}$/.test(escaped) ? escaped : `${escaped.slice(0, 100)}-${sha256(key.version)}`;
+  return join(layout.index, key.kind, sha256(key.location), `${name}.json`);
+}
+
+function isIndexEntry(value: unknown): value is IndexEntry {
+  if (typeof value !== "object" || value === null) return false;
+  const entry = value as Partial<Record<keyof IndexEntry, unknown>>;
+  return (
+    entry.format === 1 &&
+    (entry.kind === "git" || entry.kind === "zip") &&
+    typeof entry.location === "string" &&
+    typeof entry.version === "string" &&
+    typeof entry.resolved === "string" &&
+    typeof entry.gitTree === "string" &&
+    /^[0-9a-f]{64}$/.test(entry.gitTree) &&
+    typeof entry.bytes === "number" &&
+    typeof entry.fetchedAt === "number"
+  );
+}

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, mkdir, open, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { TreeEntry } from "@steps/model";
+import { gitBlobDigest, gitTreeDigest } from "@steps/model";
+import { CacheError, throwIfCancelled } from "../error.ts";
+import type { Limits } from "../limits.ts";
+import { decodeUtf8 } from "./entry-name.ts";
+import type { TreeNode, TreePlan } from "./tree-plan.ts";
+import { quote, unsafe } from "./tree-plan.ts";
+
+/** A tree that lies complete in its staging folder. */
+export interface WrittenTree {
+  /** Git's id of the tree in SHA-256, without empty folders. */
+  readonly gitTree: string;
+  /** Git's id of the tree in the repository's own hash, as the tree was planned. */
+  readonly nativeTree: string | undefined;
+  readonly bytes: number;
+}
+
+/** Writes the files of a plan. Links come last, when there is nothing left to write through them. */
+export interface TreeWriter {
+  /** @throws {CacheError} ARCHIVE_TOO_LARGE, ARCHIVE_INVALID when there are not exactly `size` bytes */
+  writeFile(node: TreeNode, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Takes the content of a link, its target. */
+  setLink(node: TreeNode, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Makes the links, closes the folders, computes the digests. The top folder stays writable, so that it can move. */
+  finish(): Promise<WrittenTree>;
+}
+
+export interface TreeWriterOptions {
+  readonly limits: Limits;
+  readonly signal?: AbortSignal | undefined;
+  /** The hash that the component's own ids are made with, if it has such. */
+  readonly nativeAlgorithm?: "sha1" | "sha256";
+}
+
+const MAX_TARGET_BYTES = 4095;
+// Nothing that exists is opened, not even a link to nowhere.
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+/** Opens a writer on a new folder `dir` (mode 0700) and makes the folders of the plan. */
+export async function createTreeWriter(dir: string, plan: TreePlan, options: TreeWriterOptions): Promise<TreeWriter> {
+  const { limits, signal, nativeAlgorithm } = options;
+  let bytes = 0;
+  await mkdir(dir, { mode: 0o700 });
+  for (const node of walk(plan.root)) {
+    if (node.type === "dir" && node !== plan.root) await mkdir(join(dir, node.path), { mode: 0o700 });
+  }
+
+  const count = (node: TreeNode, chunk: Uint8Array, fileBytes: number): void => {
+    throwIfCancelled(signal);
+    bytes += chunk.byteLength;
+    if (fileBytes > limits.maxFileBytes)
+      throw tooLarge(`${quote(node.path)} is larger than ${limits.maxFileBytes} bytes`);
+    if (bytes > limits.maxTotalBytes)
+      throw tooLarge(`its files are larger than ${limits.maxTotalBytes} bytes together`);
+  };
+
+  return {
+    async writeFile(node, size, content) {
+      const hashes = createHashes(size, nativeAlgorithm);
+      const file = await open(join(dir, node.path), CREATE, 0o600);
+      let written = 0;
+      try {
+        for await (const chunk of content) {
+          written += chunk.byteLength;
+          count(node, chunk, written);
+          if (written > size) throw wrongSize(node, size);
+          for (const hash of hashes) hash.update(chunk);
+          await file.writeFile(chunk);
+        }
+        if (written !== size) throw wrongSize(node, size);
+        await file.chmod(node.isExecutable ? 0o555 : 0o444);
+      } finally {
+        await file.close();
+      }
+      [node.digest, node.nativeDigest] = hashes.map((hash) => hash.digest("hex"));
+    },
+    async setLink(node, content) {
+      const target = await readTarget(node, content, (chunk, length) => count(node, chunk, length));
+      node.target = decodeUtf8(target);
+      if (node.target === undefined) throw unsafe(node.path, "is a link to a name that is not UTF-8");
+      node.digest = gitBlobDigest(target);
+      if (nativeAlgorithm !== undefined) node.nativeDigest = gitBlobDigest(target, nativeAlgorithm);
+    },
+    async finish() {
+      plan.checkLinks();
+      const nodes = [...walk(plan.root)];
+      for (const node of nodes) {
+        if (node.type === "link") await symlink(node.target as string, join(dir, node.path));
+      }
+      for (const node of nodes.toReversed()) {
+        if (node.type === "dir" && node !== plan.root) await chmod(join(dir, node.path), 0o555);
+      }
+      await syncFolder(dir);
+      const gitTree = digestFolder(plan.root, "digest", "sha256") ?? gitTreeDigest([]);
+      const nativeTree = nativeAlgorithm && digestFolder(plan.root, "nativeDigest", nativeAlgorithm);
+      return { gitTree, nativeTree, bytes };
+    },
+  };
+}
+
+function* walk(node: TreeNode): Generator<TreeNode> {
+  yield node;
+  for (const child of node.children.values()) yield* walk(child);
+}
+
+function createHashes(size: number, nativeAlgorithm: string | undefined): ReturnType<typeof createHash>[] {
+  const algorithms = nativeAlgorithm === undefined ? ["sha256"] : ["sha256", nativeAlgorithm];
+  return algorithms.map((algorithm) => createHash(algorithm).update(`blob ${size}\0`));
+}
+
+async function readTarget(
+  node: TreeNode,
+  content: AsyncIterable<Uint8Array>,
+  count: (chunk: Uint8Array, length: number) => void,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of content) {
+    length += chunk.byteLength;
+    count(chunk, length);
+    if (length > MAX_TARGET_BYTES) throw unsafe(node.path, "is a link to a name that is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** `undefined` for an empty folder, which git's own trees do not have; in the repository's own hash it is kept. */
+function digestFolder(
+  folder: TreeNode,
+  key: "digest" | "nativeDigest",
+  algorithm: "sha1" | "sha256",
+): string | undefined {
+  const entries: TreeEntry[] = [];
+  for (const node of folder.children.values()) {
+    const digest = node.type === "dir" ? digestFolder(node, key, algorithm) : node[key];
+    if (digest !== undefined) entries.push({ name: node.name, mode: modeOf(node), digest });
+    else if (node.type !== "dir")
+      throw new CacheError("ARCHIVE_INVALID", `Cannot unpack ${quote(node.path)}: it has no content`);
+  }
+  return entries.length === 0 && key === "digest" ? undefined : gitTreeDigest(entries, algorithm);
+}
+
+function modeOf(node: TreeNode): TreeEntry["mode"] {
+  if (node.type === "dir") return "40000";
+  if (node.type === "link") return "120000";
+  return node.isExecutable ? "100755" : "100644";
+}
+
+/** Makes the names in a folder durable, where the system can. */
+export async function syncFolder(dir: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(dir, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function tooLarge(problem: string): CacheError {
+  return new CacheError("ARCHIVE_TOO_LARGE", `Cannot unpack component: ${problem}`);
+}
+
+function wrongSize(node: TreeNode, size: number): CacheError {
+  return new CacheError(
+    "ARCHIVE_INVALID",
+    `Cannot unpack ${quote(node.path)}: it does not have the ${size} bytes it claims`,
+  );
+}

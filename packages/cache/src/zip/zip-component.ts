@@ -1,0 +1,153 @@
+import type { Resource } from "@steps/model";
+import { stat } from "node:fs/promises";
+import type { ResolvedComponent, ResolveOptions, ZipRequest } from "../component.ts";
+import type { CacheContext } from "../context.ts";
+import { CacheError } from "../error.ts";
+import { openIndexed } from "../open-indexed.ts";
+import { singleFlight } from "../single-flight.ts";
+import type { IndexEntry } from "../store/index-entry.ts";
+import { writeIndexEntry } from "../store/index-entry.ts";
+import { blobPath } from "../store/layout.ts";
+import { withLock } from "../store/lock.ts";
+import { publishTree, withStaging } from "../store/tree-store.ts";
+import { withTimeout } from "../timeout.ts";
+import { hasBlob } from "./blob-store.ts";
+import { extractZip } from "./extract-zip.ts";
+import type { TransferOptions, ZipLocation } from "./zip-location.ts";
+import { fetchArchive, findLatest, openZipLocation } from "./zip-location.ts";
+
+/** Resolves an archive: location to SHA-256, SHA-256 to tree. */
+export async function resolveZip(
+  context: CacheContext,
+  request: ZipRequest,
+  options: ResolveOptions,
+): Promise<ResolvedComponent> {
+  const startedAt = performance.now();
+  const location = openZipLocation(request.url, context.mirrors);
+  const wanted = pinnedDigest(options.pin) ?? checkedDigest(request.sha256);
+  const found = wanted === undefined ? await latest(context, location, options) : { sha256: wanted, bytes: 0 };
+  const report = (isHit: boolean, bytes: number): ResolvedComponent["fetch"] => ({
+    isHit: isHit && bytes === 0,
+    bytes,
+    durationMs: performance.now() - startedAt,
+  });
+  const key = keyOf(location, found.sha256);
+  const opened = await openIndexed(context, key, options.signal);
+  if ("dir" in opened) {
+    const { entry, dir } = opened;
+    return { resource: toResource(location, request, entry), dir, fetch: report(true, found.bytes) };
+  }
+  const unpacked = await unpackOnce(context, location, { sha256: found.sha256, waiter: options });
+  const again = await openIndexed(context, { ...key, entry: unpacked.value.entry }, options.signal);
+  if (!("dir" in again)) {
+    throw new CacheError("DIGEST_MISMATCH", `Cannot use component "${location.uri}": its files changed again at once`);
+  }
+  const bytes = found.bytes + (unpacked.isFirst ? unpacked.value.bytes : 0);
+  return {
+    resource: toResource(location, request, again.entry),
+    dir: again.dir,
+    fetch: report(!unpacked.isFirst, bytes),
+    ...(opened.note === undefined ? {} : { note: opened.note }),
+  };
+}
+
+function pinnedDigest(pin: Resource | undefined): string | undefined {
+  if (pin === undefined) return undefined;
+  const sha256 = pin.digest["sha256"];
+  if (pin.kind === "zip" && sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256)) return sha256;
+  throw new CacheError("PIN_MISMATCH", `Cannot pin component to "${pin.uri}": the trace names no archive`);
+}
+
+function checkedDigest(sha256: string | undefined): string | undefined {
+  const digest = sha256?.toLowerCase();
+  if (digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest;
+  throw new CacheError("REFERENCE_INVALID", `Cannot use digest "${sha256}": it is not 64 hex digits`);
+}
+
+function keyOf(location: ZipLocation, sha256: string): Pick<IndexEntry, "kind" | "location" | "version"> {
+  return { kind: "zip", location: location.uri, version: `sha256-${sha256}` };
+}
+
+/** What the location holds: looked up once, the same ever after for this object. */
+async function latest(
+  context: CacheContext,
+  location: ZipLocation,
+  options: ResolveOptions,
+): Promise<{ sha256: string; bytes: number }> {
+  const key = `zip\0${location.uri}`;
+  const known = context.frozen.get(key);
+  if (known !== undefined) return { sha256: known, bytes: 0 };
+  const { value, isFirst } = await singleFlight(context.ownFlights, key, {
+    waiter: options,
+    run: (shared) =>
+      withTimeout(context.limits, shared, (transfer) =>
+        withLock(context.layout, key, { signal: transfer.signal, run: () => findLatest(context, location, transfer) }),
+      ),
+  });
+  const first = context.frozen.get(key) ?? value.sha256;
+  context.frozen.set(key, first);
+  return { sha256: first, bytes: isFirst ? value.bytes : 0 };
+}
+
+async function unpackOnce(
+  context: CacheContext,
+  location: ZipLocation,
+  { sha256, waiter }: { sha256: string; waiter: ResolveOptions },
+): Promise<{ value: { entry: IndexEntry; bytes: number }; isFirst: boolean }> {
+  const key = `zip\0${location.uri}\0${sha256}`;
+  return await singleFlight(context.sharedFlights, `${context.layout.root}\0${key}`, {
+    waiter,
+    run: (shared) =>
+      withTimeout(context.limits, shared, (transfer) =>
+        withLock(context.layout, key, {
+          signal: transfer.signal,
+          run: async () => {
+            // Another process may have unpacked it while we waited for the lock.
+            const opened = await openIndexed(context, keyOf(location, sha256), transfer.signal);
+            if ("dir" in opened) return { entry: opened.entry, bytes: 0 };
+            const isHere = await hasBlob(context.layout, sha256);
+            const bytes = isHere ? 0 : await fetchArchive(context, location, { ...transfer, sha256 });
+            return { entry: await unpack(context, location, { ...transfer, sha256 }), bytes };
+          },
+        }),
+      ),
+  });
+}
+
+async function unpack(
+  context: CacheContext,
+  location: ZipLocation,
+  { sha256, signal, onProgress }: TransferOptions & { readonly sha256: string },
+): Promise<IndexEntry> {
+  const { layout, limits } = context;
+  const archive = blobPath(layout, sha256);
+  const archiveBytes = (await stat(archive)).size;
+  onProgress?.({ phase: "unpack", totalBytes: archiveBytes });
+  const tree = await withStaging(layout, async (staging) => {
+    const written = await extractZip(archive, staging, { archiveBytes, limits, signal });
+    await publishTree(layout, staging, written);
+    return written;
+  });
+  const entry: IndexEntry = {
+    format: 1,
+    ...keyOf(location, sha256),
+    resolved: sha256,
+    gitTree: tree.gitTree,
+    bytes: tree.bytes,
+    fetchedAt: Date.now(),
+  };
+  await writeIndexEntry(layout, entry);
+  return entry;
+}
+
+function toResource(location: ZipLocation, request: ZipRequest, entry: IndexEntry): Resource {
+  return {
+    kind: "zip",
+    uri: location.uri,
+    requestedVersion: "",
+    resolvedVersion: "",
+    digest: { sha256: entry.resolved, gitTree: entry.gitTree },
+    isMutable: request.sha256 === undefined,
+    ...(location.remote?.isMirror === true ? { downloadLocation: location.remote.url } : {}),
+  };
+}

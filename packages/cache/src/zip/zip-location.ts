@@ -1,0 +1,153 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FetchProgress } from "../component.ts";
+import type { CacheContext } from "../context.ts";
+import { CacheError } from "../error.ts";
+import { readBody, request, statusError } from "../http-client.ts";
+import type { Remote } from "../remote.ts";
+import { openRemote } from "../remote.ts";
+import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
+import type { Received } from "./blob-store.ts";
+import { hasBlob, hashFile, storeBlob } from "./blob-store.ts";
+
+export interface TransferOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+}
+
+/** Where an archive is: on the disk or on a server. */
+export type ZipLocation =
+  | { readonly uri: string; readonly path: string; readonly remote?: undefined }
+  | { readonly uri: string; readonly remote: Remote; readonly path?: undefined };
+
+/** Reads the URL or path of an archive. @throws {CacheError} REFERENCE_INVALID */
+export function openZipLocation(text: string, mirrors: Readonly<Record<string, string>>): ZipLocation {
+  if (isAbsolute(text)) return { uri: text, path: text };
+  const remote = openRemote(text, mirrors);
+  if (remote.scheme === "ssh") {
+    throw new CacheError("REFERENCE_INVALID", `Cannot use URL "${remote.location}": archives are not fetched over ssh`);
+  }
+  if (remote.scheme !== "file") return { uri: remote.location, remote };
+  const path = fileURLToPath(remote.url);
+  return { uri: path, path };
+}
+
+/**
+ * The digest of what is at a location now. A server is asked only whether it changed; what it sends is kept.
+ *
+ * @throws {CacheError} OFFLINE, REFERENCE_NOT_FOUND and the errors of the transport
+ */
+export async function findLatest(
+  context: CacheContext,
+  location: ZipLocation,
+  options: TransferOptions,
+): Promise<Received> {
+  if (location.remote === undefined) {
+    const found = await hashFile(location.path);
+    if (found === undefined) throw notFound(location);
+    return { sha256: found.sha256, bytes: 0 };
+  }
+  const key = { kind: "zip", location: location.uri, version: "latest" } as const;
+  const known = readIndexEntry(context.layout, key);
+  if (context.isOffline) {
+    if (known !== undefined) return { sha256: known.resolved, bytes: 0 };
+    throw offline(location);
+  }
+  const isUsable = known?.etag !== undefined && (await hasBlob(context.layout, known.resolved));
+  const headers = isUsable && known?.etag !== undefined ? { "if-none-match": known.etag } : {};
+  const answer = await request(location.remote, { url: location.remote.url, headers, signal: options.signal });
+  if (answer.response.status === 304 && known !== undefined) return { sha256: known.resolved, bytes: 0 };
+  const received = await receive(context, location, { ...options, answer });
+  const etag = answer.response.headers.get("etag");
+  await writeIndexEntry(context.layout, {
+    format: 1,
+    ...key,
+    resolved: received.sha256,
+    gitTree: "0".repeat(64),
+    ...(etag === null ? {} : { etag }),
+    bytes: received.bytes,
+    fetchedAt: Date.now(),
+  });
+  return received;
+}
+
+/** Brings an archive of a known digest into the cache. Gives its bytes. @throws {CacheError} DIGEST_MISMATCH, OFFLINE */
+export async function fetchArchive(
+  context: CacheContext,
+  location: ZipLocation,
+  options: TransferOptions & { readonly sha256: string },
+): Promise<number> {
+  const { sha256, signal } = options;
+  const accept = (received: Received): void => {
+    if (received.sha256 === sha256) return;
+    throw new CacheError(
+      "DIGEST_MISMATCH",
+      `Cannot use archive "${location.uri}": its SHA-256 is ${received.sha256}, expected ${sha256}`,
+    );
+  };
+  if (location.remote === undefined) {
+    const isThere = await stat(location.path).then(
+      (stats) => stats.isFile(),
+      () => false,
+    );
+    if (!isThere) throw notFound(location);
+    const maxBytes = context.limits.maxDownloadBytes;
+    await storeBlob(context.layout, createReadStream(location.path), { maxBytes, signal, accept });
+    return 0;
+  }
+  if (context.isOffline) throw offline(location);
+  const answer = await request(location.remote, { url: location.remote.url, signal });
+  return (await receive(context, location, { ...options, answer, accept })).bytes;
+}
+
+async function receive(
+  context: CacheContext,
+  location: ZipLocation,
+  options: TransferOptions & {
+    readonly answer: Awaited<ReturnType<typeof request>>;
+    readonly accept?: (received: Received) => void;
+  },
+): Promise<Received> {
+  const { answer, signal, onProgress, accept = () => undefined } = options;
+  const { status, headers } = answer.response;
+  const failure = statusError(location.uri, status);
+  if (failure !== undefined) {
+    await answer.response.body?.cancel();
+    throw failure.code === "REPOSITORY_NOT_FOUND" ? notFound(location) : failure;
+  }
+  const maxBytes = context.limits.maxDownloadBytes;
+  const totalBytes = Number(headers.get("content-length") ?? Number.NaN);
+  if (totalBytes > maxBytes) {
+    await answer.response.body?.cancel();
+    throw new CacheError("ARCHIVE_TOO_LARGE", `Cannot fetch "${location.uri}": it is larger than ${maxBytes} bytes`);
+  }
+  const content = counted(readBody(answer, { maxBytes, signal }), (bytes) =>
+    onProgress?.({ phase: "fetch", bytes, ...(Number.isNaN(totalBytes) ? {} : { totalBytes }) }),
+  );
+  return await storeBlob(context.layout, content, { maxBytes, signal, accept });
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength;
+    onBytes(bytes);
+    yield chunk;
+  }
+}
+
+function notFound(location: ZipLocation): CacheError {
+  return new CacheError("REFERENCE_NOT_FOUND", `Cannot find archive "${location.uri}"`);
+}
+
+function offline(location: ZipLocation): CacheError {
+  return new CacheError(
+    "OFFLINE",
+    `Cannot fetch "${location.uri}": it is not in the cache and the network is not used`,
+  );
+}
