@@ -25,7 +25,7 @@ export function checkTemplates(context: CompileContext, node: YamlNode): void {
 /** Reports every malformed expression of one text: a scalar, or a script that is a list of lines. */
 export function checkTemplateNode(context: CompileContext, node: YamlNode): void {
   const text = scriptText(node);
-  if (!holdsExpression(text) || context.checked.has(node)) return;
+  if (!holdsExpression(text) || context.checked.has(node) || !context.collector.hasRoom("error")) return;
   context.checked.add(node);
   for (const { message, hint, offset, length } of checkTemplate(text)) {
     context.collector.report(node, { code: "invalid-expression", message, hint, part: { offset, length } });
@@ -38,7 +38,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set(["output_file", "export_file", "f
 /** Notes each value that is pasted into a script, where a shell reads it as code. */
 export function noteScriptInjection(context: CompileContext, node: YamlNode): void {
   const text = scriptText(node);
-  if (!holdsExpression(text) || checkTemplate(text).length > 0) return;
+  if (!holdsExpression(text) || !context.collector.hasRoom("note") || checkTemplate(text).length > 0) return;
   const foreign = parseTemplate(text).roots.filter((name) => !OWN_NAMES.has(name));
   if (foreign.length === 0) return;
   const offset = text.indexOf("${{");

@@ -47,6 +47,11 @@ export class Collector {
     }
   }
 
+  /** Whether one more of the severity would change the outcome; if not, it need not be looked for. */
+  hasRoom(severity: Diagnostic["severity"]): boolean {
+    return this.#counts[severity] <= MAX_DIAGNOSTICS;
+  }
+
   get hasErrors(): boolean {
     return this.#counts.error > 0;
   }
@@ -55,12 +60,11 @@ export class Collector {
   finish(): readonly Diagnostic[] {
     const sorted = this.#kept.toSorted((a, b) => (a.position?.offset ?? -1) - (b.position?.offset ?? -1));
     for (const severity of ["error", "warning", "note"] as const) {
-      const hidden = this.#counts[severity] - MAX_DIAGNOSTICS;
-      if (hidden > 0) {
+      if (this.#counts[severity] > MAX_DIAGNOSTICS) {
         sorted.push({
           severity,
           code: "too-many-problems",
-          message: `Left out ${hidden} more of severity "${severity}"`,
+          message: `More problems of severity "${severity}" are not shown`,
         });
       }
     }

@@ -5,6 +5,9 @@ import { readSpec, readSpecDocument } from "./compile-spec.ts";
 import { asMapping, checkKeys, type CompileContext, escapePointer } from "./context.ts";
 import { childOf, type YamlNode } from "./yaml-node.ts";
 
+// Names that a hint is looked for among.
+const MAX_CANDIDATES = 500;
+
 /** How definitions within definitions are read. */
 export const inlineReaders: InlineReaders = {
   definition: (context, node, pointer) => readDefinition(context, node, { pointer, inline: inlineReaders }),
@@ -100,7 +103,7 @@ function compareOutputs(
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(declared, name)) continue;
     context.collector.report(at(`/definition/outputs/${escapePointer(name)}`) ?? whole, () => {
-      const near = nearest(name, Object.keys(declared));
+      const near = nearest(name, Object.keys(declared).slice(0, MAX_CANDIDATES));
       return {
         code: "undeclared-output",
         message: `The spec declares no output "${name.slice(0, 80)}"`,

@@ -46,8 +46,17 @@ function countVisible(text: string, from: number, to: number): number {
   return count;
 }
 
-/** Where each UTF-16 unit of the value that is no white space stands in the source. */
+// One text may have a hundred errors.
+const knownUnits = new WeakMap<YamlScalar, readonly Unit[]>();
+
 function visibleUnits(node: YamlScalar): readonly Unit[] {
+  const units = knownUnits.get(node) ?? readUnits(node);
+  knownUnits.set(node, units);
+  return units;
+}
+
+/** Where each UTF-16 unit of the value that is no white space stands in the source. */
+function readUnits(node: YamlScalar): readonly Unit[] {
   const { text } = node.source;
   const units: Unit[] = [];
   const quoted = node.style === "single-quoted" || node.style === "double-quoted";
