@@ -1,0 +1,194 @@
+import type { Automaton } from "./automaton.ts";
+
+/** Masks one stream of bytes, whatever the borders of its chunks. */
+export interface MaskStream {
+  /** What is certain so far; bytes that may still begin a secret are held back. May be a view of the chunk. */
+  push(chunk: Uint8Array): Uint8Array;
+  /** The rest, when nothing more will come. */
+  end(): Uint8Array;
+}
+
+const MARK: Uint8Array = Buffer.from("[MASKED]");
+const EMPTY = new Uint8Array(0);
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+// A wrapped text has one line break at a time; without a limit a stream of line breaks would be held back for ever.
+const MAX_BREAKS = 4;
+
+/** Offsets into the data at hand: `[start, end)` is secret. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Masks all of some bytes; the input itself when nothing is found. */
+export function maskBytes(bytes: Uint8Array, automata: readonly Automaton[]): Uint8Array {
+  const spans: Span[] = [];
+  for (const automaton of automata) {
+    automaton.scan(bytes, { start: 0, state: 0 }, (end, length) => addHit(spans, { automaton, bytes, end, length }));
+  }
+  if (spans.length === 0) return bytes;
+  return emit(bytes, { spans: mergeSpans(spans), until: bytes.length, covered: 0 }).output;
+}
+
+/** A stream over automata that may change as secrets are added. */
+export function createMaskStream(source: {
+  readonly automata: () => readonly Automaton[];
+  readonly version: () => number;
+}): MaskStream {
+  let automata: readonly Automaton[] = [];
+  let version = 0;
+  let states: number[] = [];
+  let held: Uint8Array = EMPTY;
+  let spans: Span[] = [];
+  // Up to here, from the start of what is held, all belongs to a secret whose mark was written already.
+  let covered = 0;
+
+  const scan = (data: Uint8Array, start: number): void => {
+    automata.forEach((automaton, k) => {
+      states[k] = automaton.scan(data, { start, state: states[k] as number }, (end, length) =>
+        addHit(spans, { automaton, bytes: data, end, length }),
+      );
+    });
+  };
+
+  // New secrets may have begun in what is held back already: it is read again from its start.
+  const refresh = (): void => {
+    if (version === source.version()) return;
+    version = source.version();
+    automata = source.automata();
+    states = automata.map(() => 0);
+    spans = [];
+    scan(held, 0);
+  };
+
+  const release = (data: Uint8Array, until: number): Uint8Array => {
+    if (spans.length === 0 && covered === 0) {
+      held = tail(data, until);
+      return until === data.length ? data : data.subarray(0, until);
+    }
+    const merged = mergeSpans(spans);
+    const emitted = emit(data, { spans: merged, until, covered });
+    spans = merged
+      .filter((span) => span.start >= until)
+      .map((span) => ({ start: span.start - until, end: span.end - until }));
+    covered = Math.max(0, emitted.covered - until);
+    held = tail(data, until);
+    return emitted.output;
+  };
+
+  return {
+    push(chunk) {
+      refresh();
+      if (automata.length === 0) return chunk;
+      const data = held.length === 0 ? chunk : concat([held, chunk]);
+      scan(data, held.length);
+      let until = data.length;
+      automata.forEach((automaton, k) => {
+        until = Math.min(until, holdFrom(automaton, data, states[k] as number));
+      });
+      return release(data, until);
+    },
+    end() {
+      refresh();
+      const output = release(held, held.length);
+      states = states.map(() => 0);
+      covered = 0;
+      return output;
+    },
+  };
+}
+
+interface Hit {
+  readonly automaton: Automaton;
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  readonly length: number;
+}
+
+function addHit(spans: Span[], { automaton, bytes, end, length }: Hit): void {
+  const start = automaton.skipsBreaks ? walkBack(bytes, { end, length }) : end - length;
+  if (start < 0) return;
+  let last = spans.at(-1);
+  let merged = start;
+  while (last !== undefined && last.end > merged && last.end <= end) {
+    merged = Math.min(merged, last.start);
+    spans.pop();
+    last = spans.at(-1);
+  }
+  spans.push({ start: merged, end });
+}
+
+/** The offset from which bytes may still begin a secret. */
+function holdFrom(automaton: Automaton, data: Uint8Array, state: number): number {
+  const depth = automaton.depth(state);
+  if (!automaton.skipsBreaks || depth === 0) return data.length - depth;
+  const start = walkBack(data, { end: data.length, length: depth });
+  return start === -1 ? afterBreaks(data) : start;
+}
+
+/** The offset of the `length`-th byte before `end` that is no line break; -1 if too many line breaks are between. */
+function walkBack(bytes: Uint8Array, { end, length }: { readonly end: number; readonly length: number }): number {
+  let left = length;
+  let breaks = 0;
+  for (let i = end - 1; i >= 0; i--) {
+    const byte = bytes[i];
+    if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
+      breaks += 1;
+      if (breaks > MAX_BREAKS) return -1;
+    } else {
+      breaks = 0;
+      left -= 1;
+      if (left === 0) return i;
+    }
+  }
+  return -1;
+}
+
+/** Where what follows the last long run of line breaks begins. */
+function afterBreaks(bytes: Uint8Array): number {
+  let breaks = 0;
+  for (let i = bytes.length - 1; i >= 0; i--) {
+    const isBreak = bytes[i] === LINE_FEED || bytes[i] === CARRIAGE_RETURN;
+    breaks = isBreak ? breaks + 1 : 0;
+    if (breaks > MAX_BREAKS) return i + breaks;
+  }
+  return 0;
+}
+
+/** Sorted, and what overlaps made one. */
+function mergeSpans(spans: readonly Span[]): Span[] {
+  const sorted = spans.toSorted((a, b) => a.start - b.start || b.end - a.end);
+  const merged: Span[] = [];
+  for (const span of sorted) {
+    const last = merged.at(-1);
+    if (last !== undefined && span.start < last.end) last.end = Math.max(last.end, span.end);
+    else merged.push({ ...span });
+  }
+  return merged;
+}
+
+/** Writes `data` up to `until`, a mark for each span that starts before; `covered` is where the last of them ends. */
+function emit(
+  data: Uint8Array,
+  { spans, until, covered }: { readonly spans: readonly Span[]; readonly until: number; readonly covered: number },
+): { readonly output: Uint8Array; readonly covered: number } {
+  const parts: Uint8Array[] = [];
+  let at = covered;
+  for (const { start, end } of spans) {
+    if (start >= until) break;
+    if (start >= at) parts.push(data.subarray(at, start), MARK);
+    at = Math.max(at, end);
+  }
+  if (at < until) parts.push(data.subarray(at, until));
+  return { output: concat(parts), covered: at };
+}
+
+/** A copy, since the caller may use its buffer again; `Buffer.slice()` would give a view. */
+function tail(data: Uint8Array, from: number): Uint8Array {
+  return from === data.length ? EMPTY : new Uint8Array(data.subarray(from));
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
+}
