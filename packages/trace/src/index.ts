@@ -1,1 +1,21 @@
-export {};
+export { createMasker, MASK, type Masker } from "./mask.ts";
+export type { MaskStream } from "./mask-stream.ts";
+export { createRedactor, type Redactor } from "./redact.ts";
+export * from "./journal-event.ts";
+export { createJournal, parseJournal, type JournalWriter, type ParsedJournal } from "./journal.ts";
+export { createRecorder, FORMAT_VERSION, type Recorder, type TraceOptions } from "./record.ts";
+export { TraceError, type TraceErrorCode } from "./error.ts";
+export { createResultTree, type ResultTree } from "./result.ts";
+export { assertReplayable, decodeTrace, encodePrototext, encodeTrace, verifyTrace } from "./encode.ts";
+export { pinsOf, requestOf, type MissingValue, type Pins, type RecordedRequest } from "./pin.ts";
+export {
+  compareTraces,
+  type CompareOptions,
+  type Comparison,
+  type Difference,
+  type Severity,
+  type StepVerdict,
+  type Verdict,
+} from "./compare.ts";
+export { normaliseLog } from "./normalise-log.ts";
+export { formatTrace, type FormatOptions } from "./show.ts";

@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import { TraceSchema } from "@steps/proto";
+import type { TraceJson } from "@steps/proto";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { exampleRun, fold, resultOf } from "../test/events.ts";
+import { fromJson, toJson } from "../test/protobuf.ts";
+import { assertReplayable, decodeTrace, encodePrototext, encodeTrace, verifyTrace } from "./index.ts";
+
+const { trace } = fold(exampleRun({ exitCode: 3, outputs: { a: null, b: [true, 1.5, { "a/b": "" }], c: 0, d: "" } }));
+const text = encodeTrace(trace);
+
+describe("encodeTrace()", () => {
+  it("writes what protobuf reads, without a field of its own", () => {
+    const message = fromJson(TraceSchema, JSON.parse(text));
+    expect(toJson(TraceSchema, message)).toEqual(JSON.parse(text));
+    expect(text.startsWith('{\n  "formatVersion": 1,\n  "traceId": ')).toBe(true);
+    expect(text.endsWith("}\n")).toBe(true);
+  });
+
+  it("does not depend on the order of keys", () => {
+    const reversed = (value: unknown): unknown => {
+      if (typeof value !== "object" || value === null) return value;
+      if (Array.isArray(value)) return value.map(reversed);
+      return Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([key, item]) => [key, reversed(item)]),
+      );
+    };
+    expect(encodeTrace(reversed(trace) as TraceJson)).toBe(text);
+  });
+});
+
+describe("decodeTrace()", () => {
+  it("reads a trace back to the same text and fingerprints", async () => {
+    const decoded = await decodeTrace(text);
+    expect(encodeTrace(decoded)).toBe(text);
+    expect(verifyTrace(decoded)).toEqual([]);
+  });
+
+  it("reads as protobuf does: both names of a field, numbers of enums, zero and unknown fields left out", async () => {
+    const json = JSON.parse(text) as { formatVersion: number; resources: object[]; integrity: object };
+    const { formatVersion, ...rest } = json;
+    const odd = {
+      ...rest,
+      format_version: formatVersion,
+      parentTraceId: "",
+      notes: [],
+      unknown: { a: 1 },
+      runner: null,
+      resources: json.resources.map((resource) => ({
+        ...resource,
+        mutableRef: false,
+        kind: 1,
+        futureField: true,
+      })),
+      integrity: { ...json.integrity, journalEvents: 15 },
+    };
+    const decoded = await decodeTrace(JSON.stringify(odd));
+    expect(decoded).toEqual(toJson(TraceSchema, fromJson(TraceSchema, odd, { ignoreUnknownFields: true })));
+    expect(decoded.resources?.[0]?.kind).toBe("git");
+  });
+
+  it.each([
+    ["no JSON", "{", "the text is not JSON"],
+    ["no object", "[]", "an object is expected"],
+    ["no version", '{"root":{}}', 'it has no format version at "/formatVersion"'],
+    ["no steps", '{"formatVersion":1}', 'it has no steps at "/root"'],
+    ["a wrong type", '{"formatVersion":1,"root":{"det":{"command":"x"}}}', 'a list is expected at "/root/det/command"'],
+    ["a wrong status", '{"formatVersion":1,"root":{"det":{"status":"great"}}}', 'is expected at "/root/det/status"'],
+    [
+      "a negative count",
+      '{"formatVersion":1,"root":{},"integrity":{"journalEvents":"-1"}}',
+      'at "/integrity/journalEvents"',
+    ],
+    ["a fraction", '{"formatVersion":1.5,"root":{}}', 'at "/formatVersion"'],
+    ["a huge exit code", '{"formatVersion":1,"root":{"det":{"exitCode":4294967296}}}', 'at "/root/det/exitCode"'],
+    ["a wrong time", '{"formatVersion":1,"root":{},"startedAt":"yesterday"}', 'at "/startedAt"'],
+    [
+      "two kinds of value",
+      '{"formatVersion":1,"root":{"det":{"env":{"A":{"value":1,"redacted":{}}}}}}',
+      'at "/root/det/env/A"',
+    ],
+    [
+      "endless nesting",
+      `{"formatVersion":1,"root":{"det":{"inputs":{"a":{"value":${"[".repeat(5000)}${"]".repeat(5000)}}}}}}`,
+      "nested too deeply",
+    ],
+    [
+      "endless steps",
+      `{"formatVersion":1,"root":${'{"children":['.repeat(3000)}{}${"]}".repeat(3000)}}`,
+      "nested too deeply",
+    ],
+  ])("refuses a text with %s", async (_, broken, problem) => {
+    await expect(decodeTrace(broken)).rejects.toMatchObject({
+      code: "TRACE_INVALID",
+      message: expect.stringContaining(problem),
+    });
+  });
+
+  it("keeps keys that are special to JavaScript", async () => {
+    const special = text.replace('"PATH": {', '"__proto__": {');
+    expect(encodeTrace(await decodeTrace(special))).toContain('"__proto__": {');
+  });
+
+  it("reads or refuses any JSON, and agrees with itself", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json(), fc.constantFrom("request", "root", "notes", "integrity"), async (json, key) => {
+        const candidate = `{"formatVersion":1,"root":{},"${key}":${json}}`;
+        const decoded = await decodeTrace(candidate).catch((error: unknown) => error);
+        if (decoded instanceof Error) expect(decoded).toMatchObject({ code: "TRACE_INVALID" });
+        else expect(await decodeTrace(encodeTrace(decoded as TraceJson))).toEqual(decoded);
+      }),
+    );
+  });
+});
+
+describe("assertReplayable()", () => {
+  it("refuses a version that is not known, which may still be read", async () => {
+    const newer = await decodeTrace(text.replace('"formatVersion": 1', '"formatVersion": 2'));
+    expect(() => assertReplayable(newer)).toThrow("Cannot replay trace: its format version is 2, at most 1 is known");
+    expect(() => assertReplayable(newer)).toThrow(expect.objectContaining({ code: "VERSION_UNSUPPORTED" }));
+    expect(() => assertReplayable(trace)).not.toThrow();
+  });
+});
+
+describe("verifyTrace()", () => {
+  it.each([
+    ["an exit code", /"exitCode": 3/, '"exitCode": 0'],
+    ["a command", "{{work_dir}}/file", "{{work_dir}}/other"],
+    ["an output", "{{work_dir}}/result", "else"],
+    ["the digest of a component", "2".repeat(64), "4".repeat(64)],
+    ["the digest of a tool", "3".repeat(64), "4".repeat(64)],
+    ["a digest of a log", /"sha256": "[0-46-9a-f]{8}/, '"sha256": "55555555'],
+    ["the machine", '"arch": "x64"', '"arch": "arm64"'],
+    ["the name of a step", /"name": "a",(?=\s+"det")/, '"name": "z",'],
+    ["a reference to nothing", '"component": 0', '"component": 77'],
+    ["a fingerprint", /("fingerprints": \{\s+"core": ")./, "$1_"],
+  ])("finds that %s was changed", async (_, from, to) => {
+    const changed = text.replace(from, to);
+    expect(changed).not.toBe(text);
+    expect(verifyTrace(await decodeTrace(changed))).not.toEqual([]);
+  });
+});
+
+describe("encodePrototext()", () => {
+  it("writes GitLab's names, sorted maps and escaped texts", async () => {
+    const outputs = { "k\n": 'a "b" \\ \u0001 é', list: [null, true, 1.5, { x: [] }] };
+    const written = await encodePrototext(resultOf(exampleRun({ exitCode: 3, outputs })));
+    await expect(written).toMatchFileSnapshot("../test/result.txtpb");
+  });
+
+  it("leaves out the fields that GitLab does not know", async () => {
+    const step = { step: { protocol: "zip", url: "https://example.com/a.zip", sha256: "5".repeat(64) } } as const;
+    expect(await encodePrototext({ step })).toBe(
+      'step {\n  step {\n    protocol: zip\n    url: "https://example.com/a.zip"\n  }\n}\n',
+    );
+  });
+});
+
+it("the index does not load protobuf's runtime", () => {
+  for (const file of ["mask", "redact", "journal", "record", "result", "encode", "pin", "compare", "show"]) {
+    const source = readFileSync(new URL(`${file}.ts`, import.meta.url), "utf8");
+    expect(source).not.toMatch(/^import (?!type )[^;]* from "@steps\/proto";/m);
+  }
+});

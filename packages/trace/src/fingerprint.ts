@@ -1,0 +1,84 @@
+import { digestOf } from "@steps/model";
+import type {
+  DeterministicJson,
+  FingerprintsJson,
+  ResourceJson,
+  RuntimeJson,
+  StepRecordJson,
+  ValJson,
+} from "@steps/proto";
+
+import { mapMembers } from "./fast-record.ts";
+
+/** What a fingerprint of a step is taken over, besides the step. */
+export interface FingerprintContext {
+  readonly resources: readonly ResourceJson[];
+  readonly runtime: RuntimeJson;
+}
+
+/**
+ * The fingerprints of one step: `core` over what must be equal in a replay, `full` over that, the logs, the tools and
+ * the runtime. Resources count by their digests, redacted values by their reason, so that neither the order of fetching
+ * nor a secret has any influence.
+ */
+export function fingerprintStep(
+  det: DeterministicJson,
+  { resources, runtime }: FingerprintContext,
+): { readonly core: string; readonly full: string } {
+  const core = digestOf({
+    component: componentDigest(det.component === undefined ? undefined : resources[det.component]),
+    subpath: det.subpath,
+    definition: det.definitionDigest,
+    type: det.type,
+    inputs: stableVals(det.inputs),
+    env: stableVals(det.env),
+    command: det.command,
+    workDir: det.workDir,
+    status: det.status,
+    exitCode: det.exitCode,
+    signal: det.signal,
+    outputs: stableVals(det.outputs),
+    exports: stableVals(det.exports),
+    delegateOf: det.delegateOf,
+  });
+  const { os, arch, libc, osRelease, timezone, umask } = runtime;
+  const full = digestOf({
+    core,
+    stdout: det.stdout,
+    stderr: det.stderr,
+    tools: det.tools?.map((index) => componentDigest(resources[index]) ?? null),
+    runtime: { os, arch, libc, osRelease, timezone, umask },
+  });
+  return { core, full };
+}
+
+/** The fingerprints of a run: over those of its steps, in order. */
+export function fingerprintTrace(root: StepRecordJson): FingerprintsJson {
+  const core: unknown[] = [];
+  const full: unknown[] = [];
+  const visit = (record: StepRecordJson): void => {
+    const step = [record.path ?? "", record.name ?? ""];
+    core.push([...step, record.det?.coreFingerprint ?? ""]);
+    full.push([...step, record.det?.fullFingerprint ?? ""]);
+    record.children?.forEach(visit);
+  };
+  visit(root);
+  return { core: digestOf(core), full: digestOf(full) };
+}
+
+/** What tells one component from another: its tree, or all digests it has. */
+export function componentDigest(resource: ResourceJson | undefined): unknown {
+  if (resource === undefined) return undefined;
+  return resource.digest?.["gitTree"] ?? resource.digest ?? {};
+}
+
+/** The same value in two runs with different secrets. */
+export function stableVal(val: ValJson): unknown {
+  if (val.redacted === undefined) return { value: val.value ?? null };
+  const { reason, sha256 } = val.redacted;
+  return { redacted: reason, ...(reason === "too_large" ? { sha256 } : {}) };
+}
+
+function stableVals(vals: Readonly<Record<string, ValJson>> | undefined): unknown {
+  return vals === undefined ? undefined : mapMembers(vals, stableVal);
+}

@@ -1,0 +1,78 @@
+import type {
+  ComponentResolved,
+  Outcome,
+  ProcessStarting,
+  ProcessStarted,
+  RunFinished,
+  RunNote,
+  RunRequestRecord,
+  RunStarted,
+  StepFinished,
+  StepOpened,
+  StepPlanned,
+  VariableRead,
+} from "@steps/model";
+import type { SpecDefinitionJson, Step_ReferenceJson, ValJson } from "@steps/proto";
+
+/** Values by name as a journal and a trace hold them. */
+export type Vals = Readonly<Record<string, ValJson>>;
+
+/**
+ * A `StepEvent` that may be stored and shown: plain JSON without a secret. Values are `ValJson`, definitions and
+ * references are baseline messages, every text is masked.
+ */
+export type JournalEvent =
+  | JournalRunStarted
+  | JournalStepOpened
+  | JournalVariableRead
+  | ComponentResolved
+  | JournalStepPlanned
+  | JournalProcessStarting
+  | ProcessStarted
+  | JournalStepFinished
+  | RunNote
+  | JournalRunFinished;
+
+export interface JournalRunStarted extends Omit<RunStarted, "request"> {
+  readonly request: JournalRequest;
+}
+
+export interface JournalRequest extends Omit<RunRequestRecord, "definition" | "inputs" | "env"> {
+  readonly definition: SpecDefinitionJson;
+  readonly inputs: Vals;
+  readonly env: Vals;
+}
+
+export interface JournalStepOpened extends Omit<StepOpened, "reference"> {
+  readonly reference?: Step_ReferenceJson;
+}
+
+export interface JournalVariableRead extends Omit<VariableRead, "value"> {
+  readonly value: ValJson;
+}
+
+export interface JournalStepPlanned extends Omit<
+  StepPlanned,
+  "specDefinition" | "reference" | "inputs" | "invocation" | "definitionEnv"
+> {
+  readonly specDefinition: SpecDefinitionJson;
+  readonly reference?: Step_ReferenceJson;
+  readonly inputs: Vals;
+  readonly invocation: { readonly inputs: Vals; readonly env: Vals };
+  readonly definitionEnv: Vals;
+}
+
+export interface JournalProcessStarting extends Omit<ProcessStarting, "command" | "env"> {
+  readonly command: readonly string[];
+  readonly env: Vals;
+}
+
+export interface JournalStepFinished extends Omit<StepFinished, "outputs" | "exports"> {
+  readonly outputs: Vals;
+  readonly exports: Vals;
+}
+
+export interface JournalRunFinished extends Omit<RunFinished, "outputs" | "outcome"> {
+  readonly outcome: Outcome;
+  readonly outputs: Vals;
+}

@@ -1,0 +1,51 @@
+import { sha256 } from "@steps/model";
+import { describe, expect, it } from "vitest";
+import { exampleRun, fold } from "../test/events.ts";
+import { createJournal, parseJournal } from "./index.ts";
+
+const { journal, events, trace } = fold(exampleRun());
+const lines = journal.trimEnd().split("\n");
+
+describe("parseJournal()", () => {
+  it("reads back what createJournal() wrote", () => {
+    const root = sha256(lines.at(-1) as string);
+    expect(parseJournal(journal)).toEqual({
+      events: JSON.parse(JSON.stringify(events)) as unknown,
+      root,
+      isTorn: false,
+    });
+    expect(trace.integrity).toMatchObject({ journalRoot: root, journalEvents: String(lines.length) });
+    expect(lines[0]).toMatch(/^\{"seq":0,"prev":"0{64}","type":"run-started",/);
+  });
+
+  it("reads an empty journal", () => {
+    expect(parseJournal("")).toEqual({ events: [], root: createJournal().root, isTorn: false });
+  });
+
+  it.each([
+    ["a changed line", lines.with(3, lines[3].replace("variable-read", "variable-raed"))],
+    ["a line that is missing", lines.toSpliced(3, 1)],
+    ["two lines swapped", lines.with(3, lines[4]).with(4, lines[3])],
+    ["a line that is no JSON", lines.with(1, "{")],
+    ["a line that is no object", lines.with(1, "[]")],
+  ])("refuses %s", (_, changed) => {
+    expect(() => parseJournal(`${changed.join("\n")}\n`)).toThrow(/^Cannot read journal: line \d+: /);
+    expect(() => parseJournal(`${changed.join("\n")}\n`)).toThrow(expect.objectContaining({ code: "JOURNAL_CORRUPT" }));
+  });
+
+  it.each([
+    ["an unknown type", { type: "surprise", at: 1 }],
+    ["no time", { type: "note", path: "0" }],
+    ["no path", { type: "note", at: 1 }],
+    ["an endless path", { type: "note", at: 1, path: "0/".repeat(1000) }],
+    ["no outputs", { type: "step-finished", at: 1, path: "0" }],
+    [
+      "an invocation without env",
+      { ...events.find((event) => event.type === "step-planned"), invocation: { inputs: {} } },
+    ],
+  ])("refuses an event with %s", (_, event) => {
+    const writer = createJournal();
+    const text = [event, events[0], events[1]].map((item) => writer.encode(item as never)).join("");
+    expect(() => parseJournal(text)).toThrow("Cannot read journal: line 1: ");
+  });
+});

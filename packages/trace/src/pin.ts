@@ -1,0 +1,104 @@
+import {
+  createObject,
+  decodeSpecDefinition,
+  formatValue,
+  publicUrl,
+  type Resource,
+  type SpecDefinition,
+  type Value,
+} from "@steps/model";
+import type { TraceJson, ValJson } from "@steps/proto";
+import { TraceError } from "./error.ts";
+import { decodeResource } from "./resource-index.ts";
+
+/** The components of a recorded run: what a replay must use, whatever a branch or a URL holds by now. */
+export interface Pins {
+  /**
+   * The component that a reference to this location and version stood for. For a zip the version is the expected
+   * SHA-256, or empty when the author gave none; other kinds without versions have an empty one.
+   */
+  find(kind: Resource["kind"], uri: string, requestedVersion: string): Resource | undefined;
+}
+
+/** The pins of a trace. Credentials in a location do not matter. */
+export function pinsOf(trace: TraceJson): Pins {
+  const pins = new Map<string, Resource>();
+  for (const json of trace.resources ?? []) {
+    const resource = decodeResource(json);
+    const keys = [keyOf(resource.kind, resource.uri, resource.requestedVersion)];
+    const sha256 = resource.digest["sha256"];
+    if (resource.kind === "zip" && sha256 !== undefined) {
+      keys.push(keyOf("zip", resource.uri, sha256), keyOf("zip", resource.uri, ""));
+    }
+    // What the run met first is what it used.
+    for (const key of keys) if (!pins.has(key)) pins.set(key, resource);
+  }
+  return { find: (kind, uri, requestedVersion) => pins.get(keyOf(kind, uri, requestedVersion)) };
+}
+
+function keyOf(kind: string, uri: string, version: string): string {
+  return JSON.stringify([kind, publicUrl(uri), version]);
+}
+
+/** What a recorded run was asked for. */
+export interface RecordedRequest {
+  readonly definition: SpecDefinition;
+  readonly inputs: Readonly<Record<string, Value>>;
+  /** The job variables that were read. */
+  readonly vars: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly jobName?: string;
+  readonly source: string;
+  readonly workDir: string;
+  /** Relative to `workDir` when it was below it, else absolute. */
+  readonly baseDir: string;
+  readonly entry: string;
+  /** What the trace does not hold, because it was secret or too large: it must be supplied again. */
+  readonly missing: readonly MissingValue[];
+}
+
+export interface MissingValue {
+  readonly kind: "input" | "variable" | "env";
+  readonly name: string;
+}
+
+/**
+ * The request of a trace, to run it again.
+ *
+ * @throws {TraceError} TRACE_INVALID when the trace does not say what was asked for
+ */
+export function requestOf(trace: TraceJson): RecordedRequest {
+  const { request } = trace;
+  if (!request?.definition) throw new TraceError("TRACE_INVALID", "Cannot replay trace: it does not say what was run");
+  const missing: MissingValue[] = [];
+  const present = <T>(
+    kind: MissingValue["kind"],
+    vals: Readonly<Record<string, ValJson>> | undefined,
+    map: (value: Value) => T,
+  ): Record<string, T> => {
+    const values = createObject<T>();
+    for (const [name, val] of Object.entries(vals ?? {})) {
+      if (val.redacted) missing.push({ kind, name });
+      else values[name] = map(val.value ?? null);
+    }
+    return values;
+  };
+  let definition: SpecDefinition;
+  try {
+    definition = decodeSpecDefinition(request.definition);
+  } catch (cause) {
+    throw new TraceError("TRACE_INVALID", "Cannot replay trace: its definition is malformed", { cause });
+  }
+  return {
+    definition,
+    inputs: present("input", request.inputs, (value) => value),
+    vars: present("variable", request.vars, formatValue),
+    env: present("env", request.env, formatValue),
+    ...(request.jobName ? { jobName: request.jobName } : {}),
+    source: request.source ?? "",
+    workDir: request.workDir ?? "",
+    baseDir: request.baseDir ?? "",
+    entry: request.entry ?? "",
+    missing,
+  };
+}

@@ -1,0 +1,123 @@
+import { canonicalJson, sensitive, type StepEvent } from "@steps/model";
+import { describe, expect, it } from "vitest";
+import { component, exampleRun, execStep, fold, jobOpened, runStarted } from "../test/events.ts";
+import { createMasker, createRecorder, createRedactor, verifyTrace } from "./index.ts";
+
+describe("createRecorder()", () => {
+  it("names places instead of paths in the deterministic half", () => {
+    const { trace } = fold(exampleRun());
+    const [a] = trace.root?.children ?? [];
+    expect(a?.det).toMatchObject({
+      component: 0,
+      subpath: "steps/step.yml",
+      type: "exec",
+      status: "success",
+      exitCode: 0,
+      command: ["echo", "{{work_dir}}/file", "--out={{output_file}}"],
+      workDir: "{{work_dir}}",
+      env: {
+        PATH: { value: "/bin" },
+        HOME: { value: "{{work_dir}}/home" },
+        TOKEN: { redacted: { reason: "sensitive" } },
+      },
+      outputs: { result: { value: "{{work_dir}}/result" } },
+      exports: { ADDED: { value: "by a" } },
+      tools: [1],
+    });
+    expect(JSON.stringify(trace.root?.children?.map((child) => child.det))).not.toContain("/one/");
+    expect(a?.obs).toMatchObject({ durationMs: 250, pid: 4242, fetch: { bytes: "1234", durationMs: 3.5 } });
+    expect(trace.request).toMatchObject({
+      workDir: "/one/work",
+      baseDir: "ci",
+      vars: { CI_COMMIT_REF_NAME: { value: "main" } },
+    });
+  });
+
+  it("replaces a place at the borders of a path only, the longest first, also deep inside values", () => {
+    const outputs = {
+      a: "/one/workshop /one/work /x/one/work /one/work: (/one/work/a)",
+      b: { list: ["/one/tmp/output", "/one/tmp/output2", "/one/tmp"] },
+    };
+    const { trace } = fold(exampleRun({ outputs }));
+    expect(trace.root?.children?.[1]?.det?.outputs).toEqual({
+      a: { value: "/one/workshop {{work_dir}} /x/one/work {{work_dir}}: ({{work_dir}}/a)" },
+      b: { value: { list: ["{{output_file}}", "{{job_tmp}}/output2", "{{job_tmp}}"] } },
+    });
+  });
+
+  it("holds each component once, whoever uses it", () => {
+    const again = exampleRun().map((event) =>
+      event.type === "component-resolved"
+        ? { ...event, resource: { ...component, digest: { ...component.digest } } }
+        : event,
+    );
+    expect(fold(again).trace.resources).toHaveLength(2);
+  });
+
+  it("has equal fingerprints for equal runs in other directories, at other times, with other secrets", () => {
+    const secretOf = (value: string) => (event: StepEvent) =>
+      event.type === "process-starting"
+        ? { ...event, at: event.at + 5, env: { ...event.env, TOKEN: sensitive(value) } }
+        : event;
+    const one = fold(exampleRun().map(secretOf("first-secret"))).trace;
+    const two = fold(exampleRun({ dir: "/two/other" }).map(secretOf("second-secret"))).trace;
+    expect(two.fingerprints).toEqual(one.fingerprints);
+    expect(fold(exampleRun({ outputs: { result: "else" } })).trace.fingerprints?.core).not.toBe(one.fingerprints?.core);
+    const log = fold(exampleRun({ stdout: "else\n" })).trace;
+    expect(log.fingerprints?.core).toBe(one.fingerprints?.core);
+    expect(log.fingerprints?.full).not.toBe(one.fingerprints?.full);
+  });
+
+  it("does not let the order of components change a fingerprint", () => {
+    const early: StepEvent = {
+      type: "component-resolved",
+      at: 0,
+      path: "",
+      resource: { ...component, uri: "https://example.com/first.git", digest: { gitTree: "9".repeat(64) } },
+      fetch: { isHit: true, bytes: 0, durationMs: 0 },
+    };
+    const [started, ...rest] = exampleRun();
+    const moved = fold([started, early, ...rest]).trace;
+    expect(moved.root?.children?.[0]?.det?.component).toBe(1);
+    expect(moved.fingerprints).toEqual(fold(exampleRun()).trace.fingerprints);
+  });
+
+  it("marks what did not end as interrupted, after any number of events", () => {
+    const events = exampleRun();
+    const redactor = createRedactor(createMasker());
+    const recorder = createRecorder();
+    for (const event of events) {
+      recorder.apply(redactor.redact(event));
+      const trace = recorder.trace({ journalRoot: "0".repeat(64), journalEvents: 1 });
+      expect(verifyTrace(trace)).toEqual([]);
+      const statuses = [trace.root, ...(trace.root?.children ?? [])].filter(
+        (step) => step?.det?.status === "interrupted",
+      );
+      expect(statuses.map((step) => step?.path ?? "")).toEqual([...recorder.openSteps]);
+    }
+    expect(recorder.openSteps).toEqual([]);
+  });
+
+  it("takes the end of the run for that of a job that never became a step", () => {
+    const outcome = {
+      status: "error",
+      exitCode: 2,
+      error: { code: "COMPILE_FAILED", message: "It is wrong" },
+    } as const;
+    const { trace } = fold([runStarted(), { type: "run-finished", at: 2, outcome, outputs: {} }]);
+    expect(trace.root).toMatchObject({
+      det: { status: "error", exitCode: 2 },
+      obs: { error: { code: "COMPILE_FAILED" } },
+    });
+  });
+
+  it("tells what the runner had to say", () => {
+    expect(fold(exampleRun()).trace.notes).toEqual(["warning: The form is deprecated [old-form]"]);
+  });
+
+  it("survives events that fit nowhere", () => {
+    const { trace } = fold([...execStep({ path: "3/1", name: "x", at: Number.NaN }), ...jobOpened()]);
+    expect(trace.root?.children?.[0]?.children?.[0]?.name).toBe("x");
+    expect(canonicalJson(trace)).toBeTypeOf("string");
+  });
+});

@@ -1,0 +1,177 @@
+import { createObject, type RunNote } from "@steps/model";
+import type { RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
+import { fingerprintTrace } from "./fingerprint.ts";
+import type { JournalEvent, JournalRequest, JournalRunFinished, JournalRunStarted } from "./journal-event.ts";
+import { createResourceIndex } from "./resource-index.ts";
+import {
+  createDraft,
+  draftEnd,
+  draftPlan,
+  draftProcess,
+  draftTimes,
+  encodeTime,
+  finishDraft,
+  type StepDraft,
+} from "./step-draft.ts";
+
+/** Folds the events of a run into its trace. */
+export interface Recorder {
+  /** Events after the last and of unknown steps are taken as well as can be; it never throws. */
+  apply(event: JournalEvent): void;
+  /**
+   * The trace so far. Steps that have not ended are `interrupted`.
+   *
+   * `journalRoot` and `journalEvents` are those of the journal that the events are in.
+   */
+  trace(options: TraceOptions): TraceJson;
+  /** Paths of the steps that have begun and not ended, in order. */
+  readonly openSteps: readonly string[];
+}
+
+export interface TraceOptions {
+  readonly journalRoot: string;
+  readonly journalEvents: number;
+  /** The journal is of a run that did not end. */
+  readonly isRecovered?: boolean;
+}
+
+/** The version of the trace that this package writes, and the highest that it replays. */
+export const FORMAT_VERSION = 1;
+
+/** Which rules took the secrets out. */
+const REDACTION_POLICY = "steps-mask/1";
+
+const MAX_NOTES = 1000;
+
+/** A recorder of one run. */
+export function createRecorder(): Recorder {
+  const resources = createResourceIndex();
+  const root = createDraft("");
+  const drafts = new Map<string, StepDraft>([["", root]]);
+  const vars = createObject<ValJson>();
+  const notes: string[] = [];
+  let started: JournalRunStarted | undefined;
+  let finished: JournalRunFinished | undefined;
+
+  const draftAt = (path: string): StepDraft => {
+    const known = drafts.get(path);
+    if (known) return known;
+    const draft = createDraft(path);
+    drafts.set(path, draft);
+    const parent = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+    draftAt(parent).children.push(draft);
+    return draft;
+  };
+  const open = (draft: StepDraft, at: number): void => {
+    draft.openedAt = at;
+    const time = encodeTime(at);
+    if (time !== undefined) draft.obs.startedAt = time;
+  };
+
+  const apply = (event: JournalEvent): void => {
+    switch (event.type) {
+      case "run-started":
+        started = event;
+        return open(root, event.at);
+      case "step-opened": {
+        const draft = draftAt(event.path);
+        draft.name = event.name;
+        if (event.reference) draft.det.reference = event.reference;
+        return open(draft, event.at);
+      }
+      case "variable-read":
+        vars[event.name] = event.value;
+        return;
+      case "component-resolved": {
+        const { isHit, bytes, durationMs } = event.fetch;
+        resources.indexOf(event.resource);
+        draftAt(event.path).obs.fetch = {
+          ...(isHit ? { hit: true } : {}),
+          ...(bytes > 0 ? { bytes: String(bytes) } : {}),
+          ...(durationMs > 0 ? { durationMs } : {}),
+        };
+        return;
+      }
+      case "step-planned":
+        return draftPlan(draftAt(event.path), event, resources);
+      case "process-starting":
+        return draftProcess(draftAt(event.path), event, resources);
+      case "process-started":
+        if (event.pid > 0) draftAt(event.path).obs.pid = event.pid;
+        return;
+      case "step-finished":
+        return draftEnd(draftAt(event.path), event);
+      case "note":
+        if (event.level !== "debug" && notes.length < MAX_NOTES) notes.push(formatNote(event, drafts.get(event.path)));
+        return;
+      case "run-finished":
+        finished = event;
+        return finishRun(root, event);
+    }
+  };
+
+  return {
+    apply,
+    get openSteps() {
+      return started === undefined ? [] : [...drafts.values()].filter((draft) => draft.isOpen).map(({ path }) => path);
+    },
+    trace(options) {
+      const runtime: RuntimeJson = withoutEmpty(started?.runtime ?? {});
+      const record = finishDraft(root, { resources: resources.resources, runtime });
+      const startedAt = started && encodeTime(started.at);
+      const finishedAt = finished && encodeTime(finished.at);
+      return {
+        formatVersion: FORMAT_VERSION,
+        ...withoutEmpty({ traceId: started?.traceId ?? "", parentTraceId: started?.parentTraceId ?? "" }),
+        ...(started ? { request: encodeRequest(started.request, vars), runner: withoutEmpty(started.runner) } : {}),
+        runtime,
+        ...(resources.resources.length === 0 ? {} : { resources: [...resources.resources] }),
+        root: record,
+        fingerprints: fingerprintTrace(record),
+        integrity: {
+          journalRoot: options.journalRoot,
+          ...(options.journalEvents > 0 ? { journalEvents: String(options.journalEvents) } : {}),
+          redactionPolicy: REDACTION_POLICY,
+          ...(options.isRecovered === true ? { recovered: true } : {}),
+        },
+        ...(startedAt === undefined ? {} : { startedAt }),
+        ...(finishedAt === undefined ? {} : { finishedAt }),
+        ...(notes.length === 0 ? {} : { notes: [...notes] }),
+      };
+    },
+  };
+}
+
+// A run that fails before the job is a step has no end of the root but this one.
+function finishRun(root: StepDraft, { at, outcome, outputs }: JournalRunFinished): void {
+  if (!root.isOpen) return;
+  draftEnd(root, { type: "step-finished", at, path: "", exports: {}, outputs, ...outcome });
+  draftTimes(root, at);
+}
+
+function formatNote({ level, message, code }: RunNote, draft: StepDraft | undefined): string {
+  const place = draft && draft.name !== "" ? `step "${draft.name}": ` : "";
+  return `${level}: ${place}${message} [${code}]`;
+}
+
+function encodeRequest(request: JournalRequest, vars: Record<string, ValJson>): RequestJson {
+  const { entry, definition, inputs, env, jobName, source, workDir, baseDir } = request;
+  return {
+    entry,
+    definition,
+    ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
+    ...(Object.keys(vars).length === 0 ? {} : { vars: { ...vars } }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...withoutEmpty({ jobName: jobName ?? "", source, workDir, baseDir: relativeTo(workDir, baseDir) }),
+  };
+}
+
+function relativeTo(workDir: string, dir: string): string {
+  if (dir === workDir) return ".";
+  const prefix = workDir.endsWith("/") ? workDir : `${workDir}/`;
+  return dir.startsWith(prefix) ? dir.slice(prefix.length) : dir;
+}
+
+function withoutEmpty<T extends object>(texts: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== "")) as { [K in keyof T]?: string };
+}

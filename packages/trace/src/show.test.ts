@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { exampleRun, fold } from "../test/events.ts";
+import { formatTrace } from "./index.ts";
+
+const { trace } = fold(exampleRun({ exitCode: 3, outputs: {} }));
+
+describe("formatTrace()", () => {
+  it("shows the tree, the components, the outputs and what failed", () => {
+    expect(formatTrace(trace, { width: 120, hasColor: false })).toMatchInlineSnapshot(`
+      "✗ job build  900ms  failure
+      ├─ ✓ a  250ms  https://example.com/echo.git@main (222222222222)
+      │    result = "{{work_dir}}/result"
+      └─ ✗ b  250ms  failure  exit 3  https://example.com/echo.git@main (222222222222)
+           step "b": exec: exit status 3
+      warning: The form is deprecated [old-form]
+      trace 0123456789abcdef0123456789abcdef, fingerprint 8f7206923a0b
+      "
+    `);
+  });
+
+  it("cuts what is wider than the terminal", () => {
+    for (const width of [10, 40]) {
+      const lines = formatTrace(trace, { width, hasColor: false }).split("\n");
+      expect(lines.every((line) => Array.from(line).length <= width)).toBe(true);
+      expect(lines[1]?.endsWith("…")).toBe(true);
+    }
+  });
+
+  it("colours without changing the text", () => {
+    const plain = formatTrace(trace, { width: 60, hasColor: false });
+    const coloured = formatTrace(trace, { width: 60, hasColor: true });
+    expect(coloured).toContain("\u001b[31m✗\u001b[0m b");
+    expect(coloured.replace(/\u001b\[\d+m/g, "")).toBe(plain);
+  });
+
+  it("never sends a control character of others to the terminal", () => {
+    const hostile = { ...trace, notes: ["\u001b]52;c;x\u0007 \r\n \u009b31m \u202eabc \u007f"] };
+    const shown = formatTrace(hostile, { width: 200, hasColor: false });
+    expect(shown).toContain("␛]52;c;x␇ ␍␊ \\u009b31m \\u202eabc ␡");
+    expect(shown.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  it("shows a trace with nothing in it", () => {
+    expect(formatTrace({}, { width: 80, hasColor: true })).toBe("");
+    expect(formatTrace({ root: {} }, { width: 80, hasColor: false })).toBe("? job  unknown\n");
+  });
+});

@@ -1,0 +1,153 @@
+import type { Places } from "@steps/model";
+import type { DeterministicJson, ObservedJson, Step_ReferenceJson, StepJson, StepRecordJson } from "@steps/proto";
+import { type FingerprintContext, fingerprintStep } from "./fingerprint.ts";
+import type { JournalProcessStarting, JournalStepFinished, JournalStepPlanned, Vals } from "./journal-event.ts";
+import { plainStrings, plainValues } from "./plain.ts";
+import type { ResourceIndex } from "./resource-index.ts";
+import { createTokeniser, type Tokeniser } from "./tokenise.ts";
+
+/** A step's record while it is written. */
+export interface StepDraft {
+  readonly path: string;
+  name: string;
+  openedAt: number | undefined;
+  isOpen: boolean;
+  readonly det: DeterministicJson;
+  readonly obs: ObservedJson;
+  readonly children: StepDraft[];
+  tokens: Tokeniser;
+}
+
+const NO_TOKENS: Tokeniser = { text: (text) => text, vals: (vals) => ({ ...vals }) };
+
+export function createDraft(path: string): StepDraft {
+  return { path, name: "", openedAt: undefined, isOpen: true, det: {}, obs: {}, children: [], tokens: NO_TOKENS };
+}
+
+/** Takes down what a step was going to do. */
+export function draftPlan(draft: StepDraft, event: JournalStepPlanned, resources: ResourceIndex): void {
+  const { det, obs } = draft;
+  draft.tokens = createTokeniser(event.places);
+  if (event.component) det.component = resources.indexOf(event.component);
+  setText(det, "subpath", event.subpath);
+  setText(det, "definitionDigest", event.definitionDigest);
+  if (event.specDefinition.definition?.type) det.type = event.specDefinition.definition.type;
+  if (event.reference) det.reference = tokeniseReference(event.reference, draft.tokens);
+  setVals(det, "inputs", draft.tokens.vals(event.inputs));
+  if (event.specDefinition.definition?.type === "steps") {
+    setVals(det, "env", draft.tokens.vals(event.definitionEnv));
+  }
+  if (draft.path !== "") obs.step = invocationOf(draft.name, event);
+}
+
+/** The invocation of a step with its expressions expanded, as GitLab's results show it. */
+export function invocationOf(name: string, event: JournalStepPlanned): StepJson {
+  const env = plainStrings(event.invocation.env);
+  const inputs = plainValues(event.invocation.inputs);
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(event.reference ? { step: event.reference } : {}),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
+  };
+}
+
+/** Takes down the process of a step. */
+export function draftProcess(draft: StepDraft, event: JournalProcessStarting, resources: ResourceIndex): void {
+  const { det } = draft;
+  draft.tokens = createTokeniser(event.places satisfies Places);
+  setVals(det, "env", draft.tokens.vals(event.env));
+  if (event.command.length > 0) det.command = event.command.map((argument) => draft.tokens.text(argument));
+  setText(det, "workDir", draft.tokens.text(event.workDir));
+  if (event.tools.length > 0) det.tools = event.tools.map((tool) => resources.indexOf(tool));
+}
+
+/** Takes down how a step ended. */
+export function draftEnd(draft: StepDraft, event: JournalStepFinished): void {
+  const { det, obs } = draft;
+  draft.isOpen = false;
+  det.status = event.status;
+  if (event.exitCode !== undefined) det.exitCode = event.exitCode;
+  setText(det, "signal", event.signal ?? "");
+  setVals(det, "outputs", draft.tokens.vals(event.outputs));
+  setVals(det, "exports", draft.tokens.vals(event.exports));
+  setText(det, "delegateOf", event.delegateOf ?? "");
+  if (event.error) obs.error = { code: event.error.code, message: event.error.message };
+  draftTimes(draft, event.at);
+  const { log } = event;
+  if (!log) return;
+  det.stdout = encodeStream(log.stdout);
+  det.stderr = encodeStream(log.stderr);
+  const ref = {
+    ...(log.file ? { file: log.file } : {}),
+    ...(log.indexFile ? { indexFile: log.indexFile } : {}),
+    ...(log.storedBytes > 0 ? { bytes: String(log.storedBytes) } : {}),
+    ...(log.droppedBytes > 0 ? { droppedBytes: String(log.droppedBytes) } : {}),
+  };
+  if (Object.keys(ref).length > 0) obs.log = ref;
+}
+
+export function draftTimes(draft: StepDraft, finishedAt: number): void {
+  const finished = encodeTime(finishedAt);
+  if (finished !== undefined) draft.obs.finishedAt = finished;
+  const duration = draft.openedAt === undefined ? 0 : finishedAt - draft.openedAt;
+  if (duration > 0 && Number.isFinite(duration)) draft.obs.durationMs = duration;
+}
+
+/** The record as it stands; a step that did not end was interrupted. */
+export function finishDraft(draft: StepDraft, context: FingerprintContext): StepRecordJson {
+  const det: DeterministicJson = {
+    ...draft.det,
+    status: draft.isOpen ? "interrupted" : (draft.det.status ?? "interrupted"),
+  };
+  const { core, full } = fingerprintStep(det, context);
+  const children = draft.children.toSorted((a, b) => indexIn(a.path) - indexIn(b.path));
+  return {
+    ...(draft.path === "" ? {} : { path: draft.path }),
+    ...(draft.name === "" ? {} : { name: draft.name }),
+    det: { ...det, coreFingerprint: core, fullFingerprint: full },
+    ...(Object.keys(draft.obs).length === 0 ? {} : { obs: { ...draft.obs } }),
+    ...(children.length === 0 ? {} : { children: children.map((child) => finishDraft(child, context)) }),
+  };
+}
+
+function indexIn(path: string): number {
+  const index = Number(path.slice(path.lastIndexOf("/") + 1));
+  return Number.isSafeInteger(index) ? index : 0;
+}
+
+/** Wall-clock milliseconds as protobuf's JSON has them; `undefined` outside of what it can say. */
+export function encodeTime(at: number): string | undefined {
+  return at >= -62_135_596_800_000 && at <= 253_402_300_799_999
+    ? new Date(at).toISOString().replace(".000Z", "Z")
+    : undefined;
+}
+
+function encodeStream(stream: { readonly sha256: string; readonly bytes: number; readonly lines: number }): {
+  sha256?: string;
+  bytes?: string;
+  lines?: string;
+} {
+  return {
+    ...(stream.sha256 === "" ? {} : { sha256: stream.sha256 }),
+    ...(stream.bytes > 0 ? { bytes: String(stream.bytes) } : {}),
+    ...(stream.lines > 0 ? { lines: String(stream.lines) } : {}),
+  };
+}
+
+function tokeniseReference(reference: Step_ReferenceJson, tokens: Tokeniser): Step_ReferenceJson {
+  const parts = reference.paths?.parts;
+  if (reference.protocol !== "local" || parts === undefined || parts[0] !== "") return reference;
+  return { ...reference, paths: { parts: tokens.text(parts.join("/")).split("/") } };
+}
+
+type TextKey = "subpath" | "definitionDigest" | "workDir" | "signal" | "delegateOf";
+
+// Zero values are left out, as protobuf's JSON does.
+function setText(det: DeterministicJson, key: TextKey, text: string): void {
+  if (text !== "") det[key] = text;
+}
+
+function setVals(det: DeterministicJson, key: "inputs" | "env" | "outputs" | "exports", vals: Vals): void {
+  if (Object.keys(vals).length > 0) det[key] = vals;
+}

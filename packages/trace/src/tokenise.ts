@@ -1,0 +1,80 @@
+import { mapObject, type Places } from "@steps/model";
+import type { ValJson } from "@steps/proto";
+import { mapMembers } from "./fast-record.ts";
+import type { Vals } from "./journal-event.ts";
+
+/** Replaces absolute places by their names, so that two runs in different directories can be equal. */
+export interface Tokeniser {
+  text(text: string): string;
+  vals(vals: Vals): Record<string, ValJson>;
+}
+
+type JsonValue = Exclude<ValJson["value"], undefined>;
+
+const NAMES = [
+  ["workDir", "{{work_dir}}"],
+  ["stepDir", "{{step_dir}}"],
+  ["outputFile", "{{output_file}}"],
+  ["exportFile", "{{export_file}}"],
+  ["jobTmp", "{{job_tmp}}"],
+] as const satisfies readonly (readonly [keyof Places, string])[];
+
+const MAX_DEPTH = 100;
+
+/** A tokeniser for the places of one step; longer places are replaced first. */
+export function createTokeniser(places: Places): Tokeniser {
+  const tokens = NAMES.flatMap(([key, name]) => {
+    const path = places[key]?.replace(/\/+$/, "");
+    return path === undefined || path === "" ? [] : [{ path, name }];
+  }).toSorted((a, b) => b.path.length - a.path.length);
+
+  const common = commonStart(tokens.map(({ path }) => path));
+  const text = (value: string): string => {
+    if (!value.includes(common)) return value;
+    let result = value;
+    for (const { path, name } of tokens) if (result.includes(path)) result = replacePath(result, path, name);
+    return result;
+  };
+  const json = (value: JsonValue, depth: number): JsonValue => {
+    if (typeof value === "string") return text(value);
+    if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
+    if (Array.isArray(value)) return value.map((item) => json(item, depth + 1));
+    return mapObject(value as Record<string, JsonValue>, (item) => json(item, depth + 1));
+  };
+  const val = (value: ValJson): ValJson => {
+    if (value.value !== undefined) {
+      const tokenised = json(value.value, 0);
+      return tokenised === value.value ? value : { value: tokenised };
+    }
+    const masked = value.redacted?.masked;
+    return masked === undefined ? value : { redacted: { ...value.redacted, masked: json(masked, 0) } };
+  };
+  return { text, vals: (vals) => mapMembers(vals, val) };
+}
+
+function replacePath(text: string, path: string, name: string): string {
+  let result = "";
+  let from = 0;
+  for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + path.length)) {
+    if (isNameCharacter(text, at - 1) || isNameCharacter(text, at + path.length)) continue;
+    result += text.slice(from, at) + name;
+    from = at + path.length;
+  }
+  return result + text.slice(from);
+}
+
+/** What a file name is usually made of: `/work` is no place in `/work2` or `/a/work`. */
+function isNameCharacter(text: string, at: number): boolean {
+  const code = at < 0 || at >= text.length ? 0 : text.charCodeAt(at);
+  if (code > 127) return true;
+  const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+  return isLetter || (code >= 48 && code <= 57) || code === 45 || code === 46 || code === 95;
+}
+
+// One search for it spares most texts the searches for each place.
+function commonStart(paths: readonly string[]): string {
+  const [first = ""] = paths;
+  let length = first.length;
+  for (const path of paths) while (!path.startsWith(first.slice(0, length))) length -= 1;
+  return first.slice(0, length);
+}
