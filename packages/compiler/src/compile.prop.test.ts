@@ -28,7 +28,7 @@ const VALID: readonly string[] = [
     who: {type: string, default: world, match: "^[a-z]+$", description: "who: to greet"}
     n: {type: number, default: 1.5, options: [1.5, 2]}
     list: {type: array, default: [a, {b: null, __proto__: 1}]}
-    token: {type: string, sensitive: true}
+    hidden: {type: string, sensitive: true}
     old: {default: 1.0}
   outputs:
     line: {type: string, default: ""}
@@ -55,7 +55,7 @@ run:
 - step: {zip: {url: https://h/x.zip, sha256: "${"0a".repeat(32)}", dir: d}}
 - step: ./local/func.yml
 - step: ../up
-- func: builtin://docker/auth
+- func: builtin://docker/login
 - func: "\${{ vars.REF }}"
 - exec: {command: [ls]}
   env: {A: b}
@@ -110,8 +110,8 @@ function expectRoundTrip({ specDefinition }: Compiled): void {
 describe("properties", () => {
   it("round-trips what it compiles", () => {
     const [file, list] = [compileStepFile, compileStepList];
-    expectRoundTrip(file({ name: "1", text: (VALID[0] as string).replaceAll("token", "tok") }));
-    expectRoundTrip(file({ name: "2", text: (VALID[1] as string).replaceAll("auth", "x") }));
+    expectRoundTrip(file({ name: "1", text: VALID[0] as string }));
+    expectRoundTrip(file({ name: "2", text: VALID[1] as string }));
     expectRoundTrip(list({ name: "3", text: VALID[2] as string }));
     expectRoundTrip(compileInput({ name: "4", text: VALID[3] as string }));
   });
