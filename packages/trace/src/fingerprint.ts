@@ -1,4 +1,4 @@
-import { digestOf } from "@steps/model";
+import { canonicalJson, digestOf, sha256 } from "@steps/model";
 import type {
   DeterministicJson,
   FingerprintsJson,
@@ -8,12 +8,12 @@ import type {
   ValJson,
 } from "@steps/proto";
 
-import { mapMembers } from "./fast-record.ts";
-
 /** What a fingerprint of a step is taken over, besides the step. */
 export interface FingerprintContext {
   readonly resources: readonly ResourceJson[];
   readonly runtime: RuntimeJson;
+  /** Texts of values that do not change any more: most variables are the same object in every step. */
+  readonly texts?: WeakMap<ValJson, string>;
 }
 
 /**
@@ -23,22 +23,22 @@ export interface FingerprintContext {
  */
 export function fingerprintStep(
   det: DeterministicJson,
-  { resources, runtime }: FingerprintContext,
+  { resources, runtime, texts }: FingerprintContext,
 ): { readonly core: string; readonly full: string } {
   const core = digestOf({
     component: componentDigest(det.component === undefined ? undefined : resources[det.component]),
     subpath: det.subpath,
     definition: det.definitionDigest,
     type: det.type,
-    inputs: stableVals(det.inputs),
-    env: stableVals(det.env),
+    inputs: digestOfVals(det.inputs, texts),
+    env: digestOfVals(det.env, texts),
     command: det.command,
     workDir: det.workDir,
     status: det.status,
     exitCode: det.exitCode,
     signal: det.signal,
-    outputs: stableVals(det.outputs),
-    exports: stableVals(det.exports),
+    outputs: digestOfVals(det.outputs, texts),
+    exports: digestOfVals(det.exports, texts),
     delegateOf: det.delegateOf,
   });
   const { os, arch, libc, osRelease, timezone, umask } = runtime;
@@ -73,12 +73,27 @@ export function componentDigest(resource: ResourceJson | undefined): unknown {
 }
 
 /** The same value in two runs with different secrets. */
-export function stableVal(val: ValJson): unknown {
+function stableVal(val: ValJson): unknown {
   if (val.redacted === undefined) return { value: val.value ?? null };
   const { reason, sha256 } = val.redacted;
   return { redacted: reason, ...(reason === "too_large" ? { sha256 } : {}) };
 }
 
-function stableVals(vals: Readonly<Record<string, ValJson>> | undefined): unknown {
-  return vals === undefined ? undefined : mapMembers(vals, stableVal);
+function stableText(val: ValJson, texts: WeakMap<ValJson, string> | undefined): string {
+  const known = texts?.get(val);
+  if (known !== undefined) return known;
+  const text = canonicalJson(stableVal(val));
+  texts?.set(val, text);
+  return text;
+}
+
+/** SHA-256 of the canonical JSON of values by name. */
+function digestOfVals(
+  vals: Readonly<Record<string, ValJson>> | undefined,
+  texts: WeakMap<ValJson, string> | undefined,
+): string | undefined {
+  if (vals === undefined) return undefined;
+  const names = Object.keys(vals).toSorted();
+  const members = names.map((name) => `${JSON.stringify(name)}:${stableText(vals[name] as ValJson, texts)}`);
+  return sha256(`{${members.join(",")}}`);
 }

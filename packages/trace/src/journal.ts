@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import type { JournalEvent } from "./journal-event.ts";
 
@@ -49,9 +50,10 @@ const STEP_PATH = /^(?:\d{1,6}(?:\/\d{1,6}){0,127})?$/;
 export function createJournal(): JournalWriter {
   let root = START;
   let count = 0;
+  const variables: VariableTexts = new WeakMap();
   return {
     encode(event) {
-      const line = `{"seq":${count},"prev":"${root}",${JSON.stringify(event).slice(1)}`;
+      const line = `{"seq":${count},"prev":"${root}",${encodeEvent(event, variables).slice(1)}`;
       root = hash("sha256", line);
       count += 1;
       return `${line}\n`;
@@ -63,6 +65,24 @@ export function createJournal(): JournalWriter {
       return count;
     },
   };
+}
+
+type VariableTexts = WeakMap<ValJson, { readonly name: string; readonly text: string }>;
+
+// The environment is most of a journal, and most of it is the same objects in every step: each is encoded once.
+function encodeEvent(event: JournalEvent, variables: VariableTexts): string {
+  if (event.type !== "process-starting") return JSON.stringify(event);
+  const { env, ...rest } = event;
+  const members = Object.keys(env).map((name) => {
+    const val = env[name] as ValJson;
+    let known = variables.get(val);
+    if (known?.name !== name) {
+      known = { name, text: `${JSON.stringify(name)}:${JSON.stringify(val)}` };
+      variables.set(val, known);
+    }
+    return known.text;
+  });
+  return `${JSON.stringify(rest).slice(0, -1)},"env":{${members.join(",")}}}`;
 }
 
 /**

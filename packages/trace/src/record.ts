@@ -50,6 +50,7 @@ export function createRecorder(): Recorder {
   const drafts = new Map<string, StepDraft>([["", root]]);
   const vars = createObject<ValJson>();
   const notes: string[] = [];
+  const texts = new WeakMap<ValJson, string>();
   let started: JournalRunStarted | undefined;
   let finished: JournalRunFinished | undefined;
 
@@ -117,7 +118,7 @@ export function createRecorder(): Recorder {
     },
     trace(options) {
       const runtime: RuntimeJson = withoutEmpty(started?.runtime ?? {});
-      const record = finishDraft(root, { resources: resources.resources, runtime });
+      const record = finishDraft(root, { resources: resources.resources, runtime, texts });
       const startedAt = started && encodeTime(started.at);
       const finishedAt = finished && encodeTime(finished.at);
       return {

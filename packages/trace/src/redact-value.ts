@@ -96,10 +96,10 @@ export function maskString(text: string, masker: Masker): string {
   return masked.isWellFormed() ? masked : masked.toWellFormed();
 }
 
-/** Any JSON without secrets, keys too. The input itself while there is no secret. */
+/** Any JSON without secrets, keys too. */
 export function maskJson<T>(json: T, masker: Masker): T {
   if (typeof json === "string") return maskString(json, masker) as T;
-  if (masker.isEmpty || typeof json !== "object" || json === null) return json;
+  if (typeof json !== "object" || json === null) return json;
   if (Array.isArray(json)) return json.map((item: unknown) => maskJson(item, masker)) as T;
   const result = createObject<unknown>();
   for (const [key, item] of Object.entries(json)) result[maskString(key, masker)] = maskJson(item, masker);
