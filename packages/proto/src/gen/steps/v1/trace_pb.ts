@@ -835,7 +835,7 @@ export type Deterministic = Message<"steps.v1.Deterministic"> & {
   delegateOf: string;
 
   /**
-   * Over everything above but logs and tools.
+   * Over everything above but the reference, logs and tools.
    *
    * @generated from field: string core_fingerprint = 19;
    */
@@ -962,7 +962,7 @@ export type DeterministicJson = {
   delegateOf?: string;
 
   /**
-   * Over everything above but logs and tools.
+   * Over everything above but the reference, logs and tools.
    *
    * @generated from field: string core_fingerprint = 19;
    */
