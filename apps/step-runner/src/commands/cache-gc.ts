@@ -42,8 +42,8 @@ async function run(line: CommandLine): Promise<number> {
     ...(maxMib === undefined ? {} : { maxBytes: maxMib * MIB }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   });
-  await print(
-    `${report.removed} components removed, ${(report.freedBytes / MIB).toFixed(1)} MiB freed, ${report.kept} kept\n`,
-  );
+  const mib = (bytes: number) => `${(bytes / MIB).toFixed(1)} MiB`;
+  const inUse = report.leased === 0 ? "" : `, ${report.leased} in use`;
+  await print(`${report.removed} removed, ${mib(report.removedBytes)} freed, ${mib(report.keptBytes)} kept${inUse}\n`);
   return 0;
 }

@@ -1,3 +1,5 @@
+import type { CacheEntry } from "@steps/cache";
+import { shortDigest } from "@steps/model";
 import type { Command, CommandLine } from "../command.ts";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
@@ -13,6 +15,8 @@ export const cacheLs: Command = {
   run,
 };
 
+const MIB = 1_048_576;
+
 async function run(line: CommandLine): Promise<number> {
   await using engine = openEngine(line);
   const entries = await engine.cache.list();
@@ -21,8 +25,10 @@ async function run(line: CommandLine): Promise<number> {
   return 0;
 }
 
-type Entry = Awaited<ReturnType<Awaited<ReturnType<typeof openEngine>>["cache"]["list"]>>[number];
-
-function row(entry: Entry): string {
-  return `${JSON.stringify(entry)}\n`;
+function row(entry: CacheEntry): string {
+  const tree = shortDigest(entry.gitTree);
+  const used = new Date(entry.lastUsedAt).toISOString().slice(0, 16).replace("T", " ");
+  const size = entry.bytes < MIB ? `${Math.ceil(entry.bytes / 1024)} KiB` : `${(entry.bytes / MIB).toFixed(1)} MiB`;
+  const version = entry.version === entry.resolvedVersion ? "" : `@${entry.version}`;
+  return `${tree}  ${size.padStart(9)}  ${used}  ${entry.kind}  ${entry.uri}${version} ${shortDigest(entry.resolvedVersion)}${entry.isLeased ? " in use" : ""}\n`;
 }

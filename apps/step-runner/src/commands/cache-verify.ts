@@ -1,3 +1,4 @@
+import { shortDigest } from "@steps/model";
 import type { Command, CommandLine } from "../command.ts";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
@@ -19,7 +20,10 @@ export const cacheVerify: Command = {
 async function run(line: CommandLine): Promise<number> {
   await using engine = openEngine(line);
   const report = await engine.cache.verify();
-  for (const digest of report.tampered) await print(`${digest} is not what it was; taken out\n`);
-  await print(`${report.checked} components checked, ${report.tampered.length} taken out\n`);
-  return report.tampered.length === 0 ? 0 : 1;
+  for (const { path, expected, actual } of report.damaged) {
+    await print(`${path} is damaged and was taken out: it is ${shortDigest(actual)}, not ${shortDigest(expected)}\n`);
+  }
+  const count = report.trees + report.archives;
+  await print(`${count} components and archives checked, ${report.damaged.length} damaged\n`);
+  return report.damaged.length === 0 ? 0 : 1;
 }
