@@ -1,4 +1,4 @@
-import { codeFrame, formatPosition, type Position } from "./position.ts";
+import { codeFrame, formatPosition, type Position, printable } from "./position.ts";
 
 /** Something an author of steps got wrong, with its place. */
 export interface Diagnostic {
@@ -17,18 +17,22 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === "error");
 }
 
-/** `place: severity: message [code]`, the code frame, the hint; several lines without a final newline. */
+/**
+ * `place: severity: message [code]`, the code frame, the hint; several lines without a final newline. What a file may
+ * have put into the message cannot drive a terminal.
+ */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { position } = diagnostic;
   const place = position ? `${formatPosition(position)}: ` : "";
-  const rows = [`${place}${diagnostic.severity}: ${diagnostic.message} [${diagnostic.code}]`];
+  const rows = [`${place}${diagnostic.severity}: ${printable(diagnostic.message)} [${diagnostic.code}]`];
   if (position) rows.push(codeFrame(position));
-  if (diagnostic.hint !== undefined) rows.push(`  hint: ${diagnostic.hint}`);
+  if (diagnostic.hint !== undefined) rows.push(`  hint: ${printable(diagnostic.hint)}`);
   return rows.join("\n");
 }
 
 /**
- * The name nearest to what was written, for a hint: at most a third of its letters differ. `undefined` when none is near.
+ * The name nearest to what was written, for a hint: at most a third of its letters differ, one in the shortest names.
+ * `undefined` when none is near. Only the first 40 letters are looked at; their case does not matter.
  */
 export function nearest(written: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(Math.min(written.length, 40) / 3));
