@@ -17,13 +17,19 @@ import {
   type StepInvocation,
 } from "./definition.ts";
 import { StepsError } from "./error.ts";
-import { parseReference, isReferenceProblem, type StepReference, publicUrl } from "./reference.ts";
+import { publicUrl } from "./public-url.ts";
+import { parseReference, isReferenceProblem, type StepReference } from "./reference.ts";
 import { createObject, mapObject } from "./value.ts";
 
 /** A baseline message that does not say what a step needs. */
 export class BaselineError extends StepsError<"BASELINE_INVALID"> {}
 
-/** The baseline message of a spec and a definition in protobuf's JSON form. Credentials are left out of URLs. */
+/**
+ * The baseline message of a spec and a definition in protobuf's JSON form, as protobuf itself would write it: what has
+ * its type's default is left out. Credentials are left out of URLs.
+ *
+ * The message has no place for `isRaw` and `hasOpenOutputs`, which only matter to the file they were written in.
+ */
 export function encodeSpecDefinition(specDefinition: SpecDefinition): SpecDefinitionJson {
   return { spec: encodeSpec(specDefinition.spec), definition: encodeDefinition(specDefinition.definition) };
 }
@@ -54,9 +60,9 @@ function encodePort<Port extends InputSpec | OutputSpec, Json>(port: Port): Json
     type: port.type,
     ...(port.default === undefined ? {} : { default: port.default }),
     ...(port.isSensitive ? { sensitive: true } : {}),
-    ...(port.description === undefined ? {} : { description: port.description }),
-    ...(options === undefined ? {} : { options }),
-    ...(match === undefined ? {} : { match }),
+    ...(port.description ? { description: port.description } : {}),
+    ...(options && options.length > 0 ? { options } : {}),
+    ...(match ? { match } : {}),
   } as Json;
 }
 
@@ -74,7 +80,7 @@ function decodeSpec(json: SpecJson): Spec {
 
 function decodePort(json: Spec_Content_OutputJson): OutputSpec {
   return {
-    type: (json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type),
+    type: json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type,
     ...(json.default === undefined ? {} : { default: json.default }),
     isSensitive: json.sensitive === true,
     ...(json.description === undefined || json.description === "" ? {} : { description: json.description }),
@@ -87,7 +93,7 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
       type: "exec",
       exec: {
         command: [...definition.command],
-        ...(definition.workDir === undefined ? {} : { workDir: definition.workDir }),
+        ...(definition.workDir ? { workDir: definition.workDir } : {}),
       },
       ...optional("env", definition.env),
     };
@@ -97,7 +103,7 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
     ...(definition.steps.length === 0 ? {} : { steps: definition.steps.map(encodeInvocation) }),
     ...optional("outputs", definition.outputs),
     ...optional("env", definition.env),
-    ...(definition.delegate === undefined ? {} : { delegate: definition.delegate }),
+    ...(definition.delegate ? { delegate: definition.delegate } : {}),
   };
 }
 
@@ -150,18 +156,18 @@ export function encodeReference(reference: StepReference): Step_ReferenceJson {
     case "git":
       return {
         protocol: "git",
-        url: publicUrl(reference.url),
-        version: reference.version,
+        ...(reference.url === "" ? {} : { url: publicUrl(reference.url) }),
+        ...(reference.version === "" ? {} : { version: reference.version }),
         ...paths(reference.dir),
         ...filename(reference.file),
       };
     case "zip":
       return {
         protocol: "zip",
-        url: publicUrl(reference.url),
+        ...(reference.url === "" ? {} : { url: publicUrl(reference.url) }),
         ...paths(reference.dir),
         ...filename(reference.file),
-        ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }),
+        ...(reference.sha256 ? { sha256: reference.sha256 } : {}),
       };
     case "dist":
       return { protocol: "dist", ...paths(reference.path), ...filename(reference.file) };
@@ -220,7 +226,7 @@ function paths(path: string): Pick<Step_ReferenceJson, "paths"> {
 }
 
 function filename(file: string | undefined): Pick<Step_ReferenceJson, "filename"> {
-  return file === undefined ? {} : { filename: file };
+  return file ? { filename: file } : {};
 }
 
 function optional<Key extends string, T extends object>(key: Key, value: T): { [K in Key]?: T } {

@@ -7,6 +7,8 @@ export * from "./environment.ts";
 export * from "./error.ts";
 export * from "./event.ts";
 export * from "./position.ts";
+export * from "./public-url.ts";
+export { gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 export * from "./reference.ts";
 export * from "./resource.ts";
 export * from "./status.ts";

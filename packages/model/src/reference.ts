@@ -1,4 +1,6 @@
 import type { SpecDefinition } from "./definition.ts";
+import { publicUrl } from "./public-url.ts";
+import { CONTROL, gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 
 /** What an invocation names: where a step's files come from. */
 export type StepReference =
@@ -60,16 +62,13 @@ export interface InlineReference {
   readonly seesCallerInputs: boolean;
 }
 
-/** A text that is no reference, and what to write instead. */
-export interface ReferenceProblem {
-  readonly message: string;
-  readonly hint?: string;
-}
-
 /** File names looked for in a folder, in this order. */
 export const DEFAULT_FILES: readonly string[] = ["func.yml", "func.yaml", "step.yml", "step.yaml"];
 
-const CONTROL = /[\u0000-\u001f\u007f]/;
+/** Longest short form of a reference, in UTF-16 units. */
+const MAX_REFERENCE_LENGTH = 64 * 1024;
+
+const ZIP = /\.zip(?:$|\/\/|[#?])/i;
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//;
 const GIT_SCHEMES: ReadonlySet<string> = new Set([
   "http",
@@ -92,12 +91,16 @@ const GIT_SCHEMES: ReadonlySet<string> = new Set([
 export function parseReference(text: string): StepReference | ReferenceProblem {
   const trimmed = text.trim();
   if (trimmed === "") return { message: "The reference is empty" };
+  if (trimmed.length > MAX_REFERENCE_LENGTH) return { message: "The reference is too long" };
   if (trimmed.includes("${{")) return { kind: "dynamic", text: trimmed };
   if (CONTROL.test(trimmed)) return { message: "The reference holds a control character" };
   const scheme = SCHEME.exec(trimmed)?.[1]?.toLowerCase();
   if (scheme === "builtin" || scheme === "dist") return parseDist(trimmed);
   if (scheme === "oci" || trimmed.startsWith("oci:")) return ociProblem(trimmed);
-  if (/\.zip(?:$|\/\/|[#?])/i.test(trimmed) && !scheme?.startsWith("git+")) return parseZip(trimmed);
+  if (scheme === undefined && /^[a-zA-Z][a-zA-Z0-9+.-]+:[/\\]/.test(trimmed)) {
+    return { message: "The reference has a malformed scheme", hint: "A scheme ends in ://, as in https://." };
+  }
+  if (ZIP.test(trimmed) && !scheme?.startsWith("git+")) return parseZip(trimmed);
   if (scheme === undefined && /^[./]/.test(trimmed)) return { kind: "local", ...splitFile(trimmed, "path") };
   if (scheme !== undefined && !GIT_SCHEMES.has(scheme)) {
     return {
@@ -116,6 +119,8 @@ export function isReferenceProblem(parsed: StepReference | ReferenceProblem): pa
 function parseDist(text: string): StepReference | ReferenceProblem {
   const { path, file } = splitFile(text.slice(text.indexOf("://") + 3), "path");
   if (path === "" && file === undefined) return { message: "The reference names no built-in step" };
+  const unsafe = unsafePath(path);
+  if (unsafe) return unsafe;
   return { kind: "dist", path, ...(file === undefined ? {} : { file }) };
 }
 
@@ -125,7 +130,8 @@ function parseZip(text: string): StepReference | ReferenceProblem {
   const digest = fragment === undefined ? undefined : /^sha256=([0-9a-fA-F]{64})$/.exec(fragment)?.[1]?.toLowerCase();
   if (fragment !== undefined && digest === undefined) {
     return {
-      message: `The zip reference has a malformed digest: "#${fragment}"`,
+      // Not quoted: a password with a `#` in it would end up here.
+      message: "The zip reference has a malformed digest",
       hint: "Write #sha256= and 64 hex digits.",
     };
   }
@@ -138,7 +144,7 @@ function parseZip(text: string): StepReference | ReferenceProblem {
       hint: "Zip files come from https, http, file or a path.",
     };
   }
-  const split = location.indexOf("//", schemeEnd);
+  const split = location.indexOf("//", Math.max(schemeEnd, location.search(ZIP)));
   const url = split === -1 ? location : location.slice(0, split);
   const { dir, file } = splitFile(split === -1 ? "" : location.slice(split + 2), "dir");
   const unsafe = unsafePath(dir);
@@ -157,7 +163,7 @@ function parseGit(text: string, scheme: string | undefined): StepReference | Ref
   const slash = text.indexOf("/", authority);
   // An `@` in the authority belongs to the user's name, so the revision is looked for behind it.
   const at = text.lastIndexOf("@");
-  const userinfo = scheme !== undefined && at !== -1 && (slash === -1 || at < slash);
+  const userinfo = slash === -1 ? scheme !== undefined : at < slash;
   if (at === -1 || userinfo) {
     return {
       message: `The reference names no revision: "${publicUrl(text)}"`,
@@ -193,54 +199,6 @@ function ociProblem(text: string): ReferenceProblem {
   };
 }
 
-/** What is wrong with a revision: the rules of `git check-ref-format`, and no leading `-`. */
-export function versionProblem(version: string): ReferenceProblem | undefined {
-  if (version === "") return { message: "The reference names an empty revision" };
-  if (version.startsWith("-")) return { message: `The revision looks like an option: "${version}"` };
-  // eslint-disable-next-line no-control-regex -- control characters are what this refuses
-  const malformed = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|\.lock(?:\/|$)|(?:^|\/)\.|^@$/.test(
-    version,
-  );
-  return malformed || version.length > 255
-    ? { message: `The revision is malformed: "${version.slice(0, 80)}"` }
-    : undefined;
-}
-
-/** What is wrong with the URL of a git repository: an unknown scheme, no host, option-like parts, control characters. */
-export function gitUrlProblem(url: string): ReferenceProblem | undefined {
-  if (CONTROL.test(url) || /%0[ad]|%00/i.test(url)) return { message: "The git URL holds a control character" };
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch (cause) {
-    void cause;
-    return { message: `The git URL is malformed: "${publicUrl(url)}"` };
-  }
-  if (!["http:", "https:", "ssh:", "file:"].includes(parsed.protocol)) {
-    return {
-      message: `The git URL has an unknown scheme: "${parsed.protocol}"`,
-      hint: "Use https, http, ssh or file.",
-    };
-  }
-  if (parsed.protocol !== "file:" && parsed.hostname === "")
-    return { message: `The git URL names no host: "${publicUrl(url)}"` };
-  if (parsed.hostname.startsWith("-") || decodeURIComponentSafe(parsed.username).startsWith("-")) {
-    return { message: `The git URL looks like an option: "${publicUrl(url)}"` };
-  }
-  if (parsed.pathname.replaceAll("/", "") === "")
-    return { message: `The git URL names no repository: "${publicUrl(url)}"` };
-  return undefined;
-}
-
-function decodeURIComponentSafe(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    void cause;
-    return text;
-  }
-}
-
 function unsafePath(dir: string): ReferenceProblem | undefined {
   return dir.split("/").includes("..") ? { message: `The path leaves the component: "${dir}"` } : undefined;
 }
@@ -250,10 +208,10 @@ function splitFile<Key extends "path" | "dir">(
   text: string,
   key: Key,
 ): { readonly file?: string } & { readonly [K in Key]: string } {
-  const parts = text.split("/");
+  const parts = text.split("/").filter((part) => part !== "");
   const last = parts.at(-1) ?? "";
   const isFile = /\.ya?ml$/i.test(last);
-  const folder = (isFile ? parts.slice(0, -1) : parts).filter((part) => part !== "");
+  const folder = isFile ? parts.slice(0, -1) : parts;
   let dir = folder.join("/");
   if (key === "path" && text.startsWith("/")) dir = `/${dir}`;
   if (key === "dir") dir = folder.filter((part) => part !== ".").join("/");
@@ -262,18 +220,18 @@ function splitFile<Key extends "path" | "dir">(
   return found as { readonly file?: string } & { readonly [K in Key]: string };
 }
 
-/** The text of a reference, without credentials; `parseReference()` reads it back to the same reference. */
+/**
+ * The text of a reference, without credentials; `parseReference()` reads it back to the same reference.
+ *
+ * What only the expanded form can say has no such text: a revision with an `@`, a zip whose URL does not end in `.zip`,
+ * empty segments in the path of a git URL.
+ */
 export function formatReference(reference: StepReference): string {
   switch (reference.kind) {
     case "local":
       return join(reference.path, reference.file);
-    case "git": {
-      const url = publicUrl(reference.url);
-      const inSteps = reference.dir === "steps" || reference.dir.startsWith("steps/");
-      const inner = join(inSteps ? reference.dir.slice("steps/".length) : reference.dir, reference.file);
-      if (inSteps) return `${url.replace(/^https:\/\//, "")}${inner === "" ? "" : `/-/${inner}`}@${reference.version}`;
-      return `git+${url}${inner === "" ? "" : `//${inner}`}@${reference.version}`;
-    }
+    case "git":
+      return formatGit({ ...reference, url: publicUrl(reference.url) });
     case "zip": {
       const inner = join(reference.dir, reference.file);
       const digest = reference.sha256 === undefined ? "" : `#sha256=${reference.sha256}`;
@@ -288,19 +246,31 @@ export function formatReference(reference: StepReference): string {
   }
 }
 
+function formatGit(reference: GitReference): string {
+  const { url, version, dir, file } = reference;
+  if (dir === "steps" || dir.startsWith("steps/")) {
+    const inner = join(dir.slice("steps/".length), file);
+    const short = `${url.replace(/^https:\/\//, "")}${inner === "" ? "" : `/-/${inner}`}@${version}`;
+    // A host like `.a`, a revision like `v1.zip` or a `/-/` in the URL would be read as something else.
+    if (isSameGit(parseReference(short), reference)) return short;
+  }
+  const inner = join(dir, file);
+  return `git+${url}${inner === "" ? "" : `//${inner}`}@${version}`;
+}
+
+function isSameGit(parsed: StepReference | ReferenceProblem, reference: GitReference): boolean {
+  return (
+    !isReferenceProblem(parsed) &&
+    parsed.kind === "git" &&
+    parsed.url === reference.url &&
+    parsed.version === reference.version &&
+    parsed.dir === reference.dir &&
+    parsed.file === reference.file
+  );
+}
+
 function join(dir: string, file: string | undefined): string {
   if (file === undefined) return dir;
   if (dir === "") return file;
   return dir.endsWith("/") ? `${dir}${file}` : `${dir}/${file}`;
-}
-
-const TOKEN_PARAMETERS =
-  /([?&](?:access_token|private_token|job_token|token|auth|key|signature|sig|x-amz-[a-z-]+)=)[^&#]*/gi;
-
-/** A URL as it may be shown and stored: without user name, password and known token parameters. */
-export function publicUrl(url: string): string {
-  return url
-    .replace(/^([a-zA-Z][a-zA-Z0-9+.-]*:\/\/)[^/?#]*@/, "$1")
-    .replace(/^[^/?#@\s]+:[^/?#@\s]*@/, "")
-    .replaceAll(TOKEN_PARAMETERS, "$1[MASKED]");
 }
