@@ -1,7 +1,9 @@
 import { formatNumber } from "./value.ts";
 
 /**
- * JSON in the one form of RFC 8785 (JCS): no white space, keys sorted by UTF-16 units. `undefined` members are left out.
+ * JSON in the one form of RFC 8785 (JCS): no white space, keys sorted by UTF-16 units. `undefined` members are left out,
+ * objects with a `toJSON()` stand for what it gives. Unlike in the RFC a lone surrogate is escaped, not refused: names
+ * and logs may hold one.
  *
  * @throws {TypeError} for what JSON cannot hold: NaN, infinities, functions
  */
@@ -13,8 +15,10 @@ export function canonicalJson(value: unknown): string {
     return formatNumber(value);
   }
   if (Array.isArray(value))
-    return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(",")}]`;
+    // `Array.from` so that holes count as well.
+    return `[${Array.from(value, (item: unknown) => canonicalJson(item === undefined ? null : item)).join(",")}]`;
   if (typeof value !== "object") throw new TypeError(`Cannot encode value: ${typeof value}`);
+  if ("toJSON" in value && typeof value.toJSON === "function") return canonicalJson(value.toJSON());
   const members: string[] = [];
   for (const key of Object.keys(value).toSorted()) {
     const item = (value as Record<string, unknown>)[key];

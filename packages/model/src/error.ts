@@ -31,5 +31,10 @@ export function isStepsError(error: unknown, code?: string): error is StepsError
 
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    return "unknown error";
+  }
 }

@@ -40,6 +40,12 @@ export class Sensitive {
   toJSON(): string {
     return "[MASKED]";
   }
+
+  static {
+    // `console.log` and `util.inspect` can be told to call getters.
+    const inspect = Symbol.for("nodejs.util.inspect.custom");
+    Object.defineProperty(Sensitive.prototype, inspect, { value: () => "[MASKED]" });
+  }
 }
 
 /** Marks a value, unless it is marked already. */
