@@ -162,6 +162,9 @@ function entryType(
   line: TreeLine,
   prefix: string,
 ): { type: TreeNode["type"]; isExecutable: boolean; isUsual: boolean } {
+  // Git never writes such a name; as part of a path it would be a folder.
+  if (line.name.includes(0x2f))
+    throw unsafe(`${prefix}${Buffer.from(line.name).toString()}`, "has a name with a slash");
   const usual = { isExecutable: false, isUsual: true };
   switch (line.mode) {
     case "40000":

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sha256 } from "@steps/model";
-import { asCacheError, CacheError } from "../error.ts";
+import { asCacheError, CacheError, systemCode } from "../error.ts";
 import { formatIdentity, processIdentity } from "./process-identity.ts";
 
 /** Where things lie below the cache's root. */
@@ -28,12 +28,14 @@ const FOLDERS = ["trees", "blobs", "git", "index", "leases", "locks", "tmp", "tr
 export function openLayout(root: string): Layout {
   const path = makeRoot(resolve(root));
   for (const folder of FOLDERS) {
+    const inner = join(path, folder);
     try {
-      mkdirSync(join(path, folder), { mode: 0o700 });
+      // Looked at first: on the way of every hit, a failing mkdir would cost more than all the rest.
+      if (lstatSync(inner, { throwIfNoEntry: false }) === undefined) mkdirSync(inner, { mode: 0o700 });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw asCacheError(error, `make folder "${path}"`);
-      checkOwned(join(path, folder));
+      if (systemCode(error) !== "EEXIST") throw asCacheError(error, `make folder "${inner}"`);
     }
+    checkOwned(inner);
   }
   return {
     root: path,

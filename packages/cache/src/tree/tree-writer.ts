@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
+import { closeSync, constants, fchmodSync, openSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, open, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { TreeEntry } from "@steps/model";
@@ -37,6 +37,7 @@ export interface TreeWriterOptions {
 }
 
 const MAX_TARGET_BYTES = 4095;
+const SMALL_BYTES = 64 * 1024;
 // Nothing that exists is opened, not even a link to nowhere.
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
@@ -61,21 +62,10 @@ export async function createTreeWriter(dir: string, plan: TreePlan, options: Tre
   return {
     async writeFile(node, size, content) {
       const hashes = createHashes(size, nativeAlgorithm);
-      const file = await open(join(dir, node.path), CREATE, 0o600);
-      let written = 0;
-      try {
-        for await (const chunk of content) {
-          written += chunk.byteLength;
-          count(node, chunk, written);
-          if (written > size) throw wrongSize(node, size);
-          for (const hash of hashes) hash.update(chunk);
-          await file.writeFile(chunk);
-        }
-        if (written !== size) throw wrongSize(node, size);
-        await file.chmod(node.isExecutable ? 0o555 : 0o444);
-      } finally {
-        await file.close();
-      }
+      const path = join(dir, node.path);
+      const mode = node.isExecutable ? 0o555 : 0o444;
+      const checked = checkContent(node, content, { size, hashes, count });
+      await (size <= SMALL_BYTES ? writeSmall(path, mode, checked) : writeLarge(path, mode, checked));
       [node.digest, node.nativeDigest] = hashes.map((hash) => hash.digest("hex"));
     },
     async setLink(node, content) {
@@ -100,6 +90,51 @@ export async function createTreeWriter(dir: string, plan: TreePlan, options: Tre
       return { gitTree, nativeTree, bytes };
     },
   };
+}
+
+async function* checkContent(
+  node: TreeNode,
+  content: AsyncIterable<Uint8Array>,
+  options: {
+    readonly size: number;
+    readonly hashes: readonly ReturnType<typeof createHash>[];
+    readonly count: (node: TreeNode, chunk: Uint8Array, fileBytes: number) => void;
+  },
+): AsyncGenerator<Uint8Array> {
+  const { size, hashes, count } = options;
+  let written = 0;
+  for await (const chunk of content) {
+    written += chunk.byteLength;
+    count(node, chunk, written);
+    if (written > size) throw wrongSize(node, size);
+    for (const hash of hashes) hash.update(chunk);
+    yield chunk;
+  }
+  if (written !== size) throw wrongSize(node, size);
+}
+
+/** Most files are small, and four waits for the thread pool would cost more than writing one. */
+async function writeSmall(path: string, mode: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  // A chunk is the reader's own memory: it is copied before more is asked for.
+  for await (const chunk of content) chunks.push(Buffer.from(chunk));
+  const file = openSync(path, CREATE, 0o600);
+  try {
+    writeFileSync(file, Buffer.concat(chunks));
+    fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function writeLarge(path: string, mode: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, CREATE, 0o600);
+  try {
+    for await (const chunk of content) await file.writeFile(chunk);
+    await file.chmod(mode);
+  } finally {
+    await file.close();
+  }
 }
 
 function* walk(node: TreeNode): Generator<TreeNode> {
