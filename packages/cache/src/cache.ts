@@ -29,8 +29,6 @@ const sharedFlights: Flights = new Map();
 
 /**
  * Opens a cache for one job. Nothing is touched before the first component is asked for.
- *
- * @see docs/reference/cache.md
  */
 export function createCache(options: CacheOptions): ComponentCache {
   const digests: FileDigests = new Map();

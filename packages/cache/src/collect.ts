@@ -7,6 +7,7 @@ import { listBlobs, listTrees, namesIn, readIndex } from "./maintenance.ts";
 import type { Layout } from "./store/layout.ts";
 import { blobPath, treePath } from "./store/layout.ts";
 import { leaseState } from "./store/lease.ts";
+import { sweepLocks, tryLock } from "./store/lock.ts";
 import { removeManifest } from "./store/manifest.ts";
 import { livenessOf, parseIdentity } from "./store/process-identity.ts";
 import { discard, moveToTrash, removeTree } from "./store/remove.ts";
@@ -69,7 +70,9 @@ async function findCandidates(layout: Layout): Promise<Candidate[]> {
 }
 
 async function remove(layout: Layout, { kind, path, id }: Candidate): Promise<boolean> {
-  if (kind !== "tree") {
+  // Not under a fetch's feet.
+  if (kind === "store") return await tryLock(layout, `git-${id.slice(0, 64)}`, () => discard(layout, path));
+  if (kind === "blob") {
     await discard(layout, path);
     return true;
   }
@@ -109,6 +112,7 @@ async function sweepIndex(layout: Layout): Promise<void> {
 
 /** Empties the trash, and removes temporary files and locks of processes that are gone. */
 async function sweepLeftovers(layout: Layout): Promise<void> {
+  await sweepLocks(layout);
   for (const name of await readdir(layout.trash)) {
     if (await isAbandoned(join(layout.trash, name), name)) await removeTree(join(layout.trash, name));
   }

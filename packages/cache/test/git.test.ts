@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { GitHttpServer, GitHttpServerOptions, GitRepository } from "../../testkit/src/index.ts";
@@ -229,6 +229,25 @@ describe.each(BACKENDS)("resolve() of git by %s", (git) => {
     }
   });
 
+  test("gives files as they are stored, whatever attributes say", async () => {
+    const content = "$Id$\nline\n";
+    const repository = await project({ ".gitattributes": "* text eol=crlf ident filter=evil\n", "a.txt": content });
+    await using cache = openCache({ git });
+    const { dir } = await cache.resolve({ kind: "git", url: repository.url, version: "main" });
+    expect(snapshot(dir)["a.txt"]).toBe(content);
+  });
+
+  test("stops a transfer that is too large", async () => {
+    const { randomBytes } = await import("node:crypto");
+    const repository = await project({ "a.bin": randomBytes(300_000) });
+    await using server = await serve(repository);
+    const root = join(tempDir(), "cache");
+    await using cache = openCache({ git, root, limits: { maxDownloadBytes: 100_000 } });
+    const request = { kind: "git", url: server.at, version: "main" } as const;
+    expect(await codeOf(cache.resolve(request))).toBe("ARCHIVE_TOO_LARGE");
+    expect(leftovers(root)).toEqual([]);
+  });
+
   test("keeps within its limits", async () => {
     const repository = await project({ "a.bin": "0123456789".repeat(100), "b.bin": "x" });
     const resolve = async (limits: object): Promise<unknown> => {
@@ -263,6 +282,31 @@ test("resolve() takes isomorphic-git by itself where there is no git program", a
   expect(await versionOf(cache, repository.url, "main")).toBe(await repository.revision());
   await using strict = openCache({ env: empty, git: "system" });
   expect(await codeOf(strict.resolve({ kind: "git", url: repository.url, version: "main" }))).toBe("GIT_MISSING");
+});
+
+test("resolve() gives the git program no secret argument and nothing of the caller's environment", async () => {
+  const repository = await project();
+  await using server = await serve(repository, { auth: { username: "ci", password: "s3cret" } });
+  const bin = tempDir();
+  const log = join(bin, "log");
+  const path = process.env["PATH"] ?? "";
+  const script = `#!/bin/sh\n{ echo "$@"; env | cut -d= -f1; } >> ${log}\nPATH='${path}' exec git "$@"\n`;
+  writeFileSync(join(bin, "git"), script, { mode: 0o755 });
+  const env = {
+    PATH: `${bin}:${path}`,
+    HOME: "/root",
+    CI_JOB_TOKEN: "s3cret",
+    GIT_DIR: "/",
+    CANARY: "1",
+    LD_PRELOAD: "",
+  };
+  await using cache = openCache({ git: "system", env });
+  await versionOf(cache, server.at.replace("//", "//ci:s3cret@"), "main");
+  const seen = readFileSync(log, "utf8");
+  expect(seen).toContain("ls-remote");
+  expect(seen).toContain("cat-file");
+  expect(seen).not.toMatch(/s3cret|CANARY|CI_JOB_TOKEN|GIT_DIR|LD_PRELOAD/);
+  expect(seen).not.toContain(Buffer.from("ci:s3cret").toString("base64"));
 });
 
 test("resolve() starts no process for a commit that is here", async () => {

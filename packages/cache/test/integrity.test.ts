@@ -226,14 +226,16 @@ test("collect() removes what was used least recently, and nothing that is held",
   expect((await cleaner.resolve(git(middle))).fetch.isHit).toBe(false);
 });
 
-test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)("works without any privilege", async () => {
-  // Read-only folders stop their owner, but not the superuser who may run the other tests.
-  const { execFileSync } = await import("node:child_process");
-  const { chownSync } = await import("node:fs");
-  const home = tempDir();
-  chownSync(home, 12345, 12345);
-  writeFileSync(join(home, "a.zip"), buildZip([{ name: "a/b", content: "x" }]), { mode: 0o644 });
-  const script = `
+test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)(
+  "resolve(), materialize() and collect() work without any privilege",
+  async () => {
+    // Read-only folders stop their owner, but not the superuser who may run the other tests.
+    const { execFileSync } = await import("node:child_process");
+    const { chownSync } = await import("node:fs");
+    const home = tempDir();
+    chownSync(home, 12345, 12345);
+    writeFileSync(join(home, "a.zip"), buildZip([{ name: "a/b", content: "x" }]), { mode: 0o644 });
+    const script = `
     import { createCache } from ${JSON.stringify(join(import.meta.dirname, "../src/index.ts"))};
     import { chmodSync, writeFileSync } from "node:fs";
     const cache = createCache({ root: ${JSON.stringify(join(home, "cache"))} });
@@ -247,20 +249,21 @@ test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)("works without a
     await cache[Symbol.asyncDispose]();
     const { removed, keptBytes } = await createCache({ root: ${JSON.stringify(join(home, "cache"))} }).collect({ maxBytes: 0 });
     console.log(JSON.stringify([again.note !== undefined, removed, keptBytes]));`;
-  const output = execFileSync(
-    "setpriv",
-    [
-      "--reuid=12345",
-      "--regid=12345",
-      "--clear-groups",
-      process.execPath,
-      "--conditions=@steps/source",
-      "--no-warnings",
-      "--input-type=module",
-      "-e",
-      script,
-    ],
-    { cwd: home, env: { PATH: process.env["PATH"], HOME: home } },
-  );
-  expect(JSON.parse(output.toString())).toEqual([true, 2, 0]);
-});
+    const output = execFileSync(
+      "setpriv",
+      [
+        "--reuid=12345",
+        "--regid=12345",
+        "--clear-groups",
+        process.execPath,
+        "--conditions=@steps/source",
+        "--no-warnings",
+        "--input-type=module",
+        "-e",
+        script,
+      ],
+      { cwd: home, env: { PATH: process.env["PATH"], HOME: home } },
+    );
+    expect(JSON.parse(output.toString())).toEqual([true, 2, 0]);
+  },
+);

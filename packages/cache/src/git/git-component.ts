@@ -10,7 +10,7 @@ import type { Waiter } from "../single-flight.ts";
 import { singleFlight } from "../single-flight.ts";
 import type { IndexEntry } from "../store/index-entry.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
-import { withLock } from "../store/lock.ts";
+import { storeLock, withLock } from "../store/lock.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
@@ -107,7 +107,7 @@ async function lookUp(
   if (!/^[0-9a-f]{7,63}$/.test(digits)) throw unknownVersion(remote, version);
   // No tag and no branch took the name since: the commit is still what it was.
   if (indexed?.resolved.startsWith(digits) === true) return indexed.resolved;
-  const commits = await withLock(context.layout, `git\0${remote.location}`, {
+  const commits = await withLock(context.layout, storeLock(remote.location), {
     signal: waiter.signal,
     run: () => backend.findCommits(remote, digits, waiter),
   });
@@ -136,7 +136,7 @@ async function fetchOnce(
     waiter,
     run: (shared) =>
       withTimeout(context.limits, shared, ({ signal, onProgress }) =>
-        withLock(context.layout, `git\0${remote.location}`, {
+        withLock(context.layout, storeLock(remote.location), {
           signal,
           run: async () => {
             // Another process may have brought it while we waited for the lock.

@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sha256 } from "@steps/model";
@@ -23,7 +23,7 @@ export async function withLock<T>(
   key: string,
   options: { readonly signal?: AbortSignal | undefined; readonly run: () => Promise<T> },
 ): Promise<T> {
-  const path = join(layout.locks, sha256(key));
+  const path = lockPath(layout, key);
   for (let pollMs = FIRST_POLL_MS; !(await take(path)); pollMs = Math.min(pollMs * 2, LAST_POLL_MS)) {
     throwIfCancelled(options.signal);
     if (await isStale(path)) await steal(layout, path);
@@ -41,6 +41,36 @@ export async function withLock<T>(
     clearInterval(heartbeat);
     await release(path);
   }
+}
+
+/** Runs a function while holding a lock, unless somebody holds it. Gives whether it ran. */
+export async function tryLock(layout: Layout, key: string, run: () => Promise<void>): Promise<boolean> {
+  const path = lockPath(layout, key);
+  if (await isStale(path)) await steal(layout, path);
+  if (!(await take(path))) return false;
+  try {
+    await run();
+    return true;
+  } finally {
+    await release(path);
+  }
+}
+
+/** Removes the locks of processes that are gone. */
+export async function sweepLocks(layout: Layout): Promise<void> {
+  for (const name of await readdir(layout.locks)) {
+    const path = join(layout.locks, name);
+    if (await isStale(path)) await steal(layout, path);
+  }
+}
+
+/** The lock that guards a repository's object stores. */
+export function storeLock(location: string): string {
+  return `git-${sha256(location)}`;
+}
+
+function lockPath(layout: Layout, key: string): string {
+  return join(layout.locks, /^git-[0-9a-f]{64}$/.test(key) ? key : sha256(key));
 }
 
 async function take(path: string): Promise<boolean> {
