@@ -63,7 +63,7 @@ function build() {
   process.stderr.write("Setting up: building…\n");
   check(quietly(join(bin, "tsc"), ["-b"]), "Cannot build");
   check(quietly(join(bin, "rolldown"), ["-c", "rolldown.config.mjs"]), "Cannot bundle");
-  link("step-runner", join(root, "apps", "step-runner", "dist", "main.js"));
+  link("step-runner", join(root, "apps", "step-runner", "dist", "main.cjs"));
 }
 
 // pnpm's own shim starts four processes before Node; the command's start-up time is measured, so ours starts none.

@@ -42,7 +42,8 @@ export class Progress {
   readonly #names = new Map<string, string>();
 
   #nameOf(path: string): string {
-    return this.#names.get(path) ?? "";
+    const name = this.#names.get(path) ?? "";
+    return name === "" ? `#${Number(path.split("/").at(-1)) + 1}` : `name=${name}`;
   }
 
   #endFetch(): void {

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
-import { defaultShell } from "@steps/engine";
 import type { Source } from "@steps/model";
 import { type CommandLine, type Flags, UsageError } from "./command.ts";
 import { showDiagnostics } from "./diagnose.ts";
@@ -32,8 +31,7 @@ export function readJob(line: CommandLine, path: string): LocalJob | undefined {
   const jobName = line.string("job-name") ?? onlyJob(source);
   if (jobName === undefined) return undefined;
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
-  const shell = defaultShell().endsWith("bash") ? "bash" : "sh";
-  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: line.pairs("variable"), shell });
+  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: line.pairs("variable") });
   showDiagnostics(diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }

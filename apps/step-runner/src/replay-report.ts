@@ -36,7 +36,7 @@ export function replayReportJson(report: ReplayReport): unknown {
     exitCode: report.exitCode,
     reasons: report.reasons,
     traceId: report.traceId,
-    replayTraceId: report.replay?.trace.traceId,
+    replayTraceId: report.replay?.directory.traceId,
     comparison: report.comparison?.verdict,
     steps: report.comparison?.steps,
     differences: report.comparison?.differences ?? [],

@@ -36,7 +36,7 @@ export async function runJob(
     stop.signal,
   );
   const outputFile = line.string("output-file") ?? defaults.outputFile;
-  if (outputFile !== undefined) writeTrace(outputFile, result.trace);
+  if (outputFile !== undefined) writeTrace(outputFile, result.trace());
   if (wantsResult && result.result !== undefined) await writeResults(line, result.result);
   report(line, result, outputFile);
   return result.exitCode;

@@ -52,10 +52,10 @@ export async function peakMemory(args: readonly string[], env: NodeJS.ProcessEnv
   const hook = `${report}.mjs`;
   writeFileSync(
     hook,
-    `import { writeFileSync } from "node:fs"; process.on("exit", () => { if (process.argv[1]?.endsWith("main.js")) writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)); });`,
+    `import { writeFileSync } from "node:fs"; process.on("exit", () => { if (process.argv[1]?.endsWith("main.cjs")) writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)); });`,
   );
   try {
-    const main = join(root, "apps/step-runner/dist/main.js");
+    const main = join(root, "apps/step-runner/dist/main.cjs");
     await time(node, ["--import", pathToFileURL(hook).href, main, ...args], { env });
     return Number(readFileSync(report, "utf8")) / 1024;
   } finally {

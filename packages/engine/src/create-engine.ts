@@ -1,4 +1,4 @@
-import { type CacheOptions, type ComponentCache, createCache } from "@steps/cache";
+import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
 import type { LoadedStep } from "@steps/executor";
 import type { StepReference } from "@steps/model";
@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { privateDirectory, userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
+import { lazyCache } from "./lazy-cache.ts";
 import { type LoaderOptions, StepLoader } from "./load-step.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
@@ -44,7 +45,7 @@ export function createEngine(options: EngineOptions): Engine {
   const env = options.env ?? process.env;
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
-  const cache = createCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
+  const cache = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
   const context: RunContext = { cache, stateDir, traceSync: options.traceSync ?? "step", runner: options.runner };
   return {
     cache,

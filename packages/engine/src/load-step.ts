@@ -16,7 +16,7 @@ import {
   type StepReference,
   type ZipReference,
 } from "@steps/model";
-import { scriptStep } from "./builtin-script.ts";
+import { type BuiltinName, builtinStep, isBuiltinName } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
@@ -57,7 +57,7 @@ export class StepLoader {
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
   readonly #compiled = new Map<string, Compiled>();
-  #script: SpecDefinition | undefined;
+  readonly #builtins = new Map<BuiltinName, SpecDefinition>();
 
   constructor(options: LoaderOptions) {
     this.#options = options;
@@ -142,13 +142,13 @@ export class StepLoader {
   }
 
   async #loadBuiltin(path: string): Promise<LoadedStep> {
-    if (path !== "script") {
+    if (!isBuiltinName(path)) {
       throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, {
-        hint: "The built-in steps are: script.",
+        hint: "The built-in steps are: script, shell.",
       });
     }
-    this.#script ??= scriptStep();
-    const specDefinition = this.#script;
+    const specDefinition = this.#builtins.get(path) ?? builtinStep(path);
+    this.#builtins.set(path, specDefinition);
     return {
       specDefinition,
       definitionDigest: this.#digest(specDefinition),

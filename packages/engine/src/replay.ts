@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import { isStepsError, messageOf, type Outcome, type Resource, type RuntimeString, sensitive } from "@steps/model";
 import type { ResourceJson, TraceJson } from "@steps/proto";
@@ -36,7 +36,7 @@ export interface ReplayOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   /** Where the steps run; the recorded directory if it exists, else the current one. */
   readonly workDir?: string;
-  /** Where local references start; the recorded directory if it exists, else the work directory. */
+  /** Where local references start; by default as it lay to the work directory. */
   readonly baseDir?: string;
   /** Logs, tools and the runtime must be equal too. */
   readonly isStrict?: boolean;
@@ -128,7 +128,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
   const stopped = verdictOfOutcome(result.outcome);
   if (stopped !== undefined)
     return report(stopped, [result.outcome.error?.message ?? "The replay was cancelled"], { replay: result });
-  const comparison = compareTraces(trace, result.trace, {
+  const comparison = compareTraces(trace, result.trace(), {
     isStrict: options.isStrict === true,
     ...(options.ignore === undefined ? {} : { ignore: options.ignore }),
   });
@@ -161,9 +161,8 @@ interface ReplayPlaces {
 
 function placesOf(request: ReturnType<typeof requestOf>, options: ReplayOptions): ReplayPlaces {
   const workDir = options.workDir ?? (existsSync(request.workDir) ? request.workDir : process.cwd());
-  const baseDir =
-    options.baseDir ?? (options.workDir === undefined && existsSync(request.baseDir) ? request.baseDir : workDir);
-  return { workDir, baseDir, recordedBaseDir: request.baseDir };
+  const recordedBaseDir = resolve(request.workDir, request.baseDir);
+  return { workDir, baseDir: options.baseDir ?? resolve(workDir, request.baseDir), recordedBaseDir };
 }
 
 // A local component lies as far from the base directory as it did, wherever the base directory is now.
@@ -174,7 +173,8 @@ function recordedPath(dir: string, places: ReplayPlaces): string {
 
 function findPin(pins: Pins, request: ComponentRequest, places: ReplayPlaces): Resource {
   const uri = request.kind === "local" ? recordedPath(request.dir, places) : request.url;
-  const found = pins.find(request.kind, uri, request.kind === "git" ? request.version : "");
+  const version = request.kind === "git" ? request.version : request.kind === "zip" ? (request.sha256 ?? "") : "";
+  const found = pins.find(request.kind, uri, version);
   if (found !== undefined) return found;
   throw new EngineError("PIN_MISSING", `Cannot replay component "${uri}": the trace does not name it`);
 }

@@ -70,7 +70,8 @@ export interface RunResult {
   readonly outcome: Outcome;
   /** For the command line: see `exitCodeOf()`. */
   readonly exitCode: number;
-  readonly trace: TraceJson;
+  /** Folded when it is asked for, which most callers of a short job never do. */
+  readonly trace: () => TraceJson;
   /** Present if it was wanted. */
   readonly result: StepResultJson | undefined;
   /** Holds the journal and the logs. */
@@ -102,12 +103,12 @@ export async function run(
   recording.observe(started(context, request, directory.traceId));
   const { outcome, outputs } = await executeJob(context, request, { directory, masker, recording, hooks, signal });
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
-  const trace = recording.recorder.trace({ journalRoot: journal.root, journalEvents: journal.count });
+  const integrity = { journalRoot: journal.root, journalEvents: journal.count };
   closeRunDirectory(directory, context.stateDir);
   return {
     outcome,
     exitCode: exitCodeOf(outcome),
-    trace,
+    trace: () => recording.recorder.trace(integrity),
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,
@@ -170,7 +171,9 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       baseDir: request.baseDir,
       jobTmp: directory.tmp,
       graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
+      // A run inside a step of another is part of that one too.
       cookie: directory.traceId,
+      ...(process.env["STEP_RUNNER_COOKIE"] === undefined ? {} : { outerCookie: process.env["STEP_RUNNER_COOKIE"] }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(request.positionOf === undefined ? {} : { positionOf: request.positionOf }),
     },

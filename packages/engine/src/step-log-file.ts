@@ -35,7 +35,7 @@ export class StepLogFile {
   readonly #streams: Record<StreamName, LogStream>;
   #log = -1;
   #index = -1;
-  #start = 0;
+  #start = 0n;
   #stored = 0;
   #dropped = 0;
   #inline: Uint8Array[] | undefined = [];
@@ -87,7 +87,7 @@ export class StepLogFile {
     }
     if (kept.length === 0) return;
     const record = Buffer.alloc(INDEX_RECORD_BYTES);
-    record.writeBigUInt64LE(BigInt(Math.round((performance.now() - this.#start) * 1000)), 0);
+    record.writeBigUInt64LE((process.hrtime.bigint() - this.#start) / 1000n, 0);
     record.writeBigUInt64LE(BigInt(this.#stored), 8);
     record.writeUInt32LE(kept.length, 16);
     record.writeUInt32LE(stream === "stdout" ? 0 : 1, 20);
@@ -100,7 +100,7 @@ export class StepLogFile {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     this.#log = openSync(join(this.#dir, `${this.#name()}.log`), "wx", 0o600);
     this.#index = openSync(join(this.#dir, `${this.#name()}.idx`), "wx", 0o600);
-    this.#start = performance.now();
+    this.#start = process.hrtime.bigint();
   }
 
   #name(): string {

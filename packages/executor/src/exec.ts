@@ -80,7 +80,7 @@ function findWorkDir(jobDir: string, written: RuntimeString): string {
 async function runPrepared(run: Run, level: Level, prepared: Prepared, log: StepLog): Promise<ProcessEnd> {
   const { program, command, workDir, env } = prepared;
   const { path } = level;
-  const { cookie, graceMs } = run.request;
+  const { cookie, outerCookie, graceMs } = run.request;
   const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
   const tools = toolsOf(program, search);
   const places = placesOf(run, level);
@@ -90,7 +90,7 @@ async function runPrepared(run: Run, level: Level, prepared: Prepared, log: Step
     program,
     command: command.map(revealString),
     workDir,
-    env: processEnv(env, cookie),
+    env: processEnv(env, outerCookie === undefined ? cookie : `${outerCookie},${cookie}`),
     cookie,
     graceMs,
     log,

@@ -32,13 +32,14 @@ const SURVIVOR_GRACE_MS = 1000;
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
   const stop = signalWithTimeout(signal, request.timeoutMs);
   const pipes = new OutputPipePool(request.jobTmp);
+  pipes.prepare();
   const run: Run = createRun({ request, hooks, pipes, signal: stop.signal });
   try {
     const { outcome, outputs } = await runJob(run);
     return { outcome, outputs };
   } finally {
     stop.release();
-    pipes.close();
+    await pipes.close();
     if (run.processCount > 0) await killSurvivors(request.cookie, Math.min(SURVIVOR_GRACE_MS, request.graceMs));
   }
 }

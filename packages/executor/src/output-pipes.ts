@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
@@ -19,6 +19,8 @@ export interface OutputPipes {
   release(areDrained: boolean): void;
 }
 
+type Paths = readonly [stdout: string, stderr: string];
+
 /**
  * Makes the pipes of one process after the other. Node's own are sockets, which a process cannot open again:
  * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made once by `mkfifo`
@@ -26,7 +28,7 @@ export interface OutputPipes {
  */
 export class OutputPipePool {
   readonly #dir: string;
-  #paths: readonly [string, string] | undefined;
+  #next: Promise<Paths | undefined> | Paths | undefined;
   #hasFifos = true;
 
   /** @param dir an existing private directory */
@@ -34,9 +36,15 @@ export class OutputPipePool {
     this.#dir = dir;
   }
 
-  open(): OutputPipes {
-    const paths = this.#paths ?? this.#make();
-    this.#paths = undefined;
+  /** Begins to make the first pipes, so that nothing has to wait for them. */
+  prepare(): void {
+    this.#next ??= this.#make();
+  }
+
+  async open(): Promise<OutputPipes> {
+    const next = this.#next ?? this.#make();
+    this.#next = undefined;
+    const paths = await next;
     if (paths === undefined) return nodePipes;
     const opened: number[] = [];
     try {
@@ -50,7 +58,7 @@ export class OutputPipePool {
           closeSync(stderr.writer);
         },
         release: (areDrained) => {
-          if (areDrained) this.#paths = paths;
+          if (areDrained) this.#next = paths;
           else removeAll(paths);
         },
       };
@@ -64,22 +72,28 @@ export class OutputPipePool {
   }
 
   /** Removes the files. */
-  close(): void {
-    if (this.#paths) removeAll(this.#paths);
-    this.#paths = undefined;
+  async close(): Promise<void> {
+    const paths = await this.#next;
+    this.#next = undefined;
+    if (paths) removeAll(paths);
   }
 
-  #make(): readonly [string, string] | undefined {
+  async #make(): Promise<Paths | undefined> {
     if (!this.#hasFifos) return undefined;
     const name = join(this.#dir, `pipe-${randomBytes(8).toString("hex")}`);
     const paths = [`${name}-stdout`, `${name}-stderr`] as const;
-    const result = spawnSync("mkfifo", ["-m", "600", ...paths], {
-      env: { PATH: `${process.env["PATH"] ?? ""}:/usr/bin:/bin` },
-      stdio: "ignore",
-    });
-    this.#hasFifos = result.status === 0;
+    this.#hasFifos = await makeFifos(paths);
     return this.#hasFifos ? paths : undefined;
   }
+}
+
+function makeFifos(paths: Paths): Promise<boolean> {
+  return new Promise((resolve) => {
+    const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/bin:/bin` };
+    const child = spawn("mkfifo", ["-m", "600", ...paths], { env, stdio: "ignore" });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+  });
 }
 
 const nodePipes: OutputPipes = {

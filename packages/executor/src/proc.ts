@@ -9,10 +9,14 @@ export function ownProcesses(): number[] {
     .filter((pid) => pid !== process.pid && ownerOf(pid) === uid);
 }
 
-/** Whether the environment that a process was started with has this variable with this value. */
+/** Whether the environment that a process was started with has this value, alone or in a list with commas, in a variable. */
 export function hasVariable(pid: number, name: string, value: string): boolean {
   try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`.includes(`\0${name}=${value}\0`);
+    const environ = `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`;
+    const start = environ.indexOf(`\0${name}=`);
+    if (start === -1) return false;
+    const found = environ.slice(start + name.length + 2, environ.indexOf("\0", start + 1));
+    return found.split(",").includes(value);
   } catch (error) {
     // It has ended, or it is not ours to look at.
     void error;

@@ -44,7 +44,7 @@ const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
  * When the signal is aborted the group gets TERM, after `graceMs` KILL.
  */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
-  const pipes = plan.pipes.open();
+  const pipes = await plan.pipes.open();
   const child = start(plan, pipes);
   if (child instanceof Error) {
     closeReaders(pipes);

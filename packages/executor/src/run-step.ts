@@ -126,7 +126,7 @@ interface Given {
 function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const { caller, invocation, path, pointer } = call;
   const { spec } = opened.specDefinition;
-  const isScript = opened.reference.kind === "dist" && opened.reference.path === "script";
+  const isScript = opened.reference.kind === "dist" && ["script", "shell"].includes(opened.reference.path);
   // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
   const own = isScript ? { files: call.files } : {};
   const options = { path, source: caller.source };

@@ -33,6 +33,8 @@ export interface ExecuteRequest {
   readonly graceMs: number;
   /** A text of this run alone: put into the environment of every process as `STEP_RUNNER_COOKIE`. */
   readonly cookie: string;
+  /** The cookies of the runs that this one is a step of, so that they find its processes too. */
+  readonly outerCookie?: string;
   /** For the whole job. */
   readonly timeoutMs?: number;
   /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupHasRunning, hasVariable, holdsAny, ownProcesses } from "./proc.ts";
 
-/** The variable that marks every process of a run; never part of an event. */
+/** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
 export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
 
 const POLL_MS = 20;

@@ -186,7 +186,7 @@ function scriptDefinition(
   );
   const step = {
     name: "script",
-    step: { kind: "dist" as const, path: "script" },
+    step: { kind: "dist" as const, path: shell === undefined ? "script" : "shell" },
     inputs,
     env: mapObject(variables.values, escapeTemplate),
   };

@@ -83,6 +83,7 @@ export function draftEnd(draft: StepDraft, event: JournalStepFinished): void {
     ...(log.indexFile ? { indexFile: log.indexFile } : {}),
     ...(log.storedBytes > 0 ? { bytes: String(log.storedBytes) } : {}),
     ...(log.droppedBytes > 0 ? { droppedBytes: String(log.droppedBytes) } : {}),
+    ...(log.inline === undefined ? {} : { inline: log.inline }),
   };
   if (Object.keys(ref).length > 0) obs.log = ref;
 }

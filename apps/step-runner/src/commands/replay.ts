@@ -102,7 +102,7 @@ async function execute(line: CommandLine, trace: Trace): Promise<ReplayReport> {
     signal: stop.signal,
   });
   const outputFile = line.string("output-file");
-  if (outputFile !== undefined && report.replay !== undefined) writeTrace(outputFile, report.replay.trace);
+  if (outputFile !== undefined && report.replay !== undefined) writeTrace(outputFile, report.replay.trace());
   return report;
 }
 

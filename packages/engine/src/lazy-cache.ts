@@ -1,0 +1,20 @@
+import type { CacheOptions, ComponentCache } from "@steps/cache";
+
+/** A cache that is loaded when something is asked of it: a job of scripts alone never needs one. */
+export function lazyCache(options: CacheOptions): ComponentCache {
+  let opened: Promise<ComponentCache> | undefined;
+  const open = (): Promise<ComponentCache> => {
+    opened ??= import("@steps/cache").then(({ createCache }) => createCache(options));
+    return opened;
+  };
+  return {
+    resolve: async (request, resolveOptions) => (await open()).resolve(request, resolveOptions),
+    materialize: async (component, targetDir) => (await open()).materialize(component, targetDir),
+    list: async () => (await open()).list(),
+    verify: async () => (await open()).verify(),
+    collect: async (limits) => (await open()).collect(limits),
+    [Symbol.asyncDispose]: async () => {
+      if (opened !== undefined) await (await opened)[Symbol.asyncDispose]();
+    },
+  };
+}
