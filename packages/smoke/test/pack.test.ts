@@ -1,0 +1,261 @@
+import { spawn } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uses } from "./uses.ts";
+import {
+  filesBelow,
+  findLibraries,
+  findPublished,
+  leftovers,
+  missingOutputs,
+  readManifest,
+  root,
+} from "./workspace.ts";
+
+const bin = join(root, "node_modules", ".bin");
+const node = existsSync(join(bin, "node")) ? join(bin, "node") : process.execPath;
+const isAllRequired = process.env["STEPS_REQUIRE_ALL"] === "1";
+const published = findPublished();
+const libraries = findLibraries();
+const apps = published.filter(({ manifest }) => manifest.bin !== undefined);
+const folder = mkdtempSync(join(tmpdir(), "steps-smoke-"));
+const tarballs = join(folder, "tarballs");
+const consumer = join(folder, "consumer");
+
+function tarballOf(name: string, version: string): string {
+  return join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program with as little of this process's environment as it needs: no conditions, no settings of a running npm. */
+function run(
+  program: string,
+  args: readonly string[],
+  { cwd = folder, env = {}, timeoutMs = 60_000 } = {},
+): Promise<Ended> {
+  const passed =
+    /^(?:HOME|TMPDIR|LANG|npm_config_(?:registry|cache|userconfig)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS)$/i;
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => passed.test(name)));
+  const PATH = [bin, process.env["PATH"] ?? ""].join(delimiter);
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...inherited, PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: timeoutMs,
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (chunk: string) => (output[name] += chunk));
+  }
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+}
+
+async function succeed(
+  program: string,
+  args: readonly string[],
+  options: Parameters<typeof run>[2] = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(program, args, options);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+async function buildProblems(): Promise<readonly string[]> {
+  const problems = libraries.flatMap(({ dir }) => missingOutputs(dir).map((path) => `${path} is missing: build first`));
+  // In a tree one works in, an earlier build may have left some; what is released is built in a clean one.
+  const left = isAllRequired ? libraries.flatMap(({ dir }) => leftovers(dir)) : [];
+  problems.push(...left.map((path) => `${path} has no source: remove it`));
+  const dry = await succeed(join(bin, "tsc"), ["-b", "--dry"], { cwd: root });
+  // A file that was touched only, is no reason to build.
+  const stale = dry
+    .split("\n")
+    .filter((line) => /Project '/i.test(line) && !/is up to date|update timestamps/.test(line));
+  problems.push(...stale.map((line) => `${line.replace(/^.* - /, "")}: build first`));
+  return problems;
+}
+
+async function bundleProblems(): Promise<readonly string[]> {
+  const fresh = join(folder, "bundle");
+  await succeed(join(bin, "rolldown"), ["-c", "rolldown.config.mjs", "-d", fresh], { cwd: root });
+  return apps.flatMap(({ dir }) => {
+    const read = (from: string): readonly string[] =>
+      filesBelow(from, ".js").map((path) => `${path} ${readFileSync(join(from, path), "utf8")}`);
+    const isSame = read(fresh).join("\0") === read(join(dir, "dist")).join("\0");
+    return isSame ? [] : [`${join(dir, "dist")} is not what its sources give: build first`];
+  });
+}
+
+const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
+
+async function install(): Promise<void> {
+  writeFileSync(join(consumer, "package.json"), '{ "private": true, "type": "module" }\n');
+  const files = readdirSync(tarballs).map((name) => join(tarballs, name));
+  const retries = `--fetch-retries=${isAllRequired ? 2 : 0}`;
+  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", retries];
+  const args = ["install", ...flags, "--prefix", consumer, ...files];
+  const { code, stdout, stderr } = await run("npm", args, {
+    cwd: consumer,
+    timeoutMs: isAllRequired ? 100_000 : 40_000,
+  });
+  if (code === 0) return;
+  const isUnreachable = code === null || UNREACHABLE.test(stderr);
+  if (isAllRequired || !isUnreachable) throw new Error(`npm ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
+  // Without a network the tests still run, on what npm would have laid out; a run that requires all does not accept it.
+  const skipped = process.env["STEPS_SKIPPED_FILE"];
+  if (skipped !== undefined) appendFileSync(skipped, "npm install of the packed packages (no network)\n");
+  await layOut();
+}
+
+/** What `npm install` makes of the tarballs, with the workspace's copies of the packages of others. */
+async function layOut(): Promise<void> {
+  const modules = join(consumer, "node_modules");
+  rmSync(modules, { recursive: true, force: true });
+  mkdirSync(join(modules, ".bin"), { recursive: true });
+  for (const { name, dir, manifest } of published) {
+    mkdirSync(join(modules, name), { recursive: true });
+    await succeed("tar", [
+      "-xzf",
+      tarballOf(name, manifest.version),
+      "--strip-components=1",
+      "-C",
+      join(modules, name),
+    ]);
+    for (const [command, path] of Object.entries(manifest.bin ?? {})) {
+      chmodSync(join(modules, name, path), 0o755);
+      symlinkSync(join(modules, name, path), join(modules, ".bin", command));
+    }
+    for (const dependency of Object.keys(readManifest(join(modules, name)).dependencies ?? {})) {
+      const link = join(modules, dependency);
+      if (dependency.startsWith("@steps/") || existsSync(link)) continue;
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(realpathSync(join(dir, "node_modules", dependency)), link);
+    }
+  }
+}
+
+beforeAll(async () => {
+  const problems = [...(await buildProblems()), ...(await bundleProblems())];
+  if (problems.length > 0)
+    throw new Error(`The packages are not built (tsc -b && rolldown -c rolldown.config.mjs):\n${problems.join("\n")}`);
+  mkdirSync(tarballs);
+  mkdirSync(consumer);
+  for (const { dir } of published)
+    await succeed(join(bin, "pnpm"), ["pack", "--pack-destination", tarballs], { cwd: dir });
+  await install();
+}, 120_000);
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(published)("$name", ({ name, manifest }) => {
+  const installed = join(consumer, "node_modules", name);
+
+  it("is packed with what a user needs and no more", () => {
+    const files = filesBelow(installed, "");
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
+    expect(files.filter((path) => /\.test\.|tsconfig|turbo\.json|\.tsbuildinfo|^test(?:\/|$)/.test(path))).toEqual([]);
+  });
+
+  it("depends on published packages by plain versions", () => {
+    const packed = readManifest(installed);
+    expect(JSON.stringify(packed)).not.toMatch(/"(?:workspace|catalog|link|file):/);
+    expect(Object.keys(packed.dependencies ?? {}).toSorted()).toEqual(
+      Object.keys(manifest.dependencies ?? {}).toSorted(),
+    );
+    const own = Object.keys(packed.dependencies ?? {}).filter((dependency) => dependency.startsWith("@steps/"));
+    expect(published.map((other) => other.name)).toEqual(expect.arrayContaining(own));
+  });
+
+  it("passes publint", async () => {
+    const { code, stdout, stderr } = await run(join(bin, "publint"), [
+      "run",
+      tarballOf(name, manifest.version),
+      "--strict",
+    ]);
+    expect(`${code}\n${stdout}${stderr}`).toMatch(/^0\n[^]*All good!/);
+  });
+});
+
+describe.each(libraries)("$name", ({ name, dir }) => {
+  it("is imported without its sources and exports what they promise", async () => {
+    const promised = (await import(pathToFileURL(join(dir, "src", "index.ts")).href)) as object;
+    const code = `import * as entry from ${JSON.stringify(name)};
+      console.log(JSON.stringify({ names: Object.keys(entry), url: import.meta.resolve(${JSON.stringify(name)}) }));`;
+    const shown = await succeed(node, ["--input-type=module", "--eval", code], { cwd: consumer });
+    const { names, url } = JSON.parse(shown) as { names: readonly string[]; url: string };
+    expect(url).toMatch(/\/dist\/index\.js$/);
+    expect(names.toSorted()).toEqual(Object.keys(promised).toSorted());
+  });
+});
+
+describe("the installed packages", () => {
+  it.each(uses)("do what $name is for", async ({ code, output }) => {
+    expect((await succeed(node, ["--input-type=module", "--eval", code], { cwd: consumer })).trim()).toBe(output);
+  });
+
+  it("give a strict user of TypeScript their types", async () => {
+    const imports = libraries.map(
+      ({ name }, i) => `import * as entry${i} from ${JSON.stringify(name)};\nvoid entry${i};\n`,
+    );
+    writeFileSync(join(consumer, "consumer.ts"), imports.join(""));
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      module: "nodenext",
+      target: "es2023",
+      lib: ["es2024", "esnext.disposable"],
+      types: ["node"],
+      typeRoots: [join(root, "node_modules", "@types")],
+    };
+    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
+    expect(await run(join(bin, "tsc"), ["-p", "."], { cwd: consumer })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+describe.each(apps)("the command of $name", ({ manifest }) => {
+  const command = join(consumer, "node_modules", ".bin", Object.keys(manifest.bin ?? {})[0] ?? "");
+
+  it("says its version", async () => {
+    expect((await succeed(command, ["--version"], { cwd: consumer })).trim()).toContain(manifest.version);
+  });
+
+  it("runs a job", async () => {
+    const work = join(folder, "work");
+    mkdirSync(work);
+    const STEPS = JSON.stringify([{ name: "greet", script: 'echo "hello ${{ vars.CI_WHO }}"' }]);
+    const env = {
+      STEPS,
+      CI_WHO: "world",
+      HOME: folder,
+      XDG_CACHE_HOME: join(folder, "cache"),
+      XDG_STATE_HOME: join(folder, "state"),
+    };
+    expect(await succeed(command, ["ci"], { cwd: work, env })).toContain("hello world");
+  });
+});
