@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: { conditions },
   test: {
     include: ["packages/*/{src,test}/**/*.test.ts", "apps/*/{src,test}/**/*.test.ts"],
+    setupFiles: ["scripts/vitest-setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -2,6 +2,7 @@
 import { run, setUp } from "./setup.mjs";
 
 setUp();
+/** @type {[string, string, string[]][]} */
 const checks = [
   ["generated code", "node", ["scripts/gen.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { tempDir } from "../../testkit/src/index.ts";
+import { tempDir } from "@steps/testkit";
 import type { CacheErrorCode, CacheOptions, ComponentCache } from "../src/index.ts";
 import { createCache, isCacheError } from "../src/index.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { GitRepository } from "../../testkit/src/index.ts";
-import { createGitRepository, startGitHttpServer, tempDir } from "../../testkit/src/index.ts";
+import type { GitRepository } from "@steps/testkit";
+import { createGitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
 import { createTreePlan } from "../src/tree/tree-plan.ts";
 import { DEFAULT_LIMITS } from "../src/index.ts";
 import { BACKENDS, codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";

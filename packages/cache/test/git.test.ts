@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { GitHttpServer, GitHttpServerOptions, GitRepository } from "../../testkit/src/index.ts";
-import { createGitRepository, startGitHttpServer, tempDir } from "../../testkit/src/index.ts";
+import type { GitHttpServer, GitHttpServerOptions, GitRepository } from "@steps/testkit";
+import { createGitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
 import type { ComponentCache } from "../src/index.ts";
 import { BACKENDS, codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
 
@@ -30,7 +30,7 @@ describe.each(BACKENDS)("resolve() of git by %s", (git) => {
       const repository = await project();
       if (transport === "file") return { repository, url: repository.url, close: async () => undefined };
       const server = await serve(repository);
-      return { repository, url: server.at, close: server.close };
+      return { repository, url: server.at, close: () => server.close() };
     }
 
     test("gives the tree of a tag, a branch, a full and a short commit, and says what they are", async () => {

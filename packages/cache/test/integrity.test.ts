@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { GitRepository } from "../../testkit/src/index.ts";
-import { buildZip, createGitRepository, hasProgram, startGitHttpServer, tempDir } from "../../testkit/src/index.ts";
+import type { GitRepository } from "@steps/testkit";
+import { buildZip, createGitRepository, hasProgram, startGitHttpServer, tempDir } from "@steps/testkit";
 import type { ResolvedComponent } from "../src/index.ts";
 import { codeOf, openCache, snapshot } from "./fixtures.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createGitRepository, hasProgram, tempDir } from "../../testkit/src/index.ts";
+import { createGitRepository, hasProgram, tempDir } from "@steps/testkit";
 import { codeOf, openCache } from "./fixtures.ts";
 
 test("resolve() gives a folder where it is, with git's digest of it without .git", async () => {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ZipEntryInput } from "../../testkit/src/index.ts";
-import { buildZip, createGitRepository, startFileServer, tempDir } from "../../testkit/src/index.ts";
+import type { ZipEntryInput } from "@steps/testkit";
+import { buildZip, createGitRepository, startFileServer, tempDir } from "@steps/testkit";
 import { codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
 
 const ENTRIES: readonly ZipEntryInput[] = [

@@ -79,7 +79,7 @@ function decode(context: CompileContext, node: YamlMapping, protocol: string): S
   if (expression !== undefined) checkTemplateNode(context, expression);
   if (Object.values(json).includes(undefined)) return undefined;
   try {
-    const reference = decodeReference(json as Parameters<typeof decodeReference>[0]);
+    const reference = decodeReference(json);
     const problem = referenceProblem(reference);
     if (problem !== undefined) reportProblem(context, node, problem);
     return reference;

@@ -66,7 +66,7 @@ export class OutputPump {
       if (written === undefined) return;
       stream.pause();
       this.#writing += 1;
-      written
+      void written
         .catch((error: unknown) => this.#fail(error))
         .then(() => {
           this.#writing -= 1;

@@ -115,7 +115,9 @@ function parseGroup(cursor: Cursor): PatternNode | undefined {
   }
   if (on !== undefined) {
     if (/[^ims]/.test(on + off)) throw new PatternError("the pattern sets an unknown flag");
-    cursor.flags = [...new Set([...outer, ...on])].filter((flag) => !off.includes(flag)).join("");
+    cursor.flags = Array.from(new Set(outer + on))
+      .filter((flag) => !off.includes(flag))
+      .join("");
   }
   cursor.at += start.length;
   if (end === ")") return undefined;

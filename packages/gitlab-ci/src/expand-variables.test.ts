@@ -63,7 +63,10 @@ describe("expandVariables", () => {
       { length: 60 },
       (_, i) => [`V${i}`, { value: `$V${i + 1}$V${i + 1}`, isRaw: false }] as const,
     );
-    const variables = new Map([...doubling, ["V60", { value: "boom", isRaw: false }] as const]);
+    const variables = new Map<string, { value: string; isRaw: boolean }>([
+      ...doubling,
+      ["V60", { value: "boom", isRaw: false }],
+    ]);
     expect(expandVariables(variables).isTooLong).toBe(true);
   });
 

@@ -10,6 +10,10 @@ function messageFor(text: string): string {
 }
 
 describe("parseReference()", () => {
+  it.each(["./a /", "/ /", "./x.zip//a /", "builtin://a /"])("refuses %j, which ends in a blank", (text) => {
+    expect(messageFor(text)).toContain("ends in a blank");
+  });
+
   it.each<[string, StepReference]>([
     [".", { kind: "local", path: "." }],
     ["./", { kind: "local", path: "." }],

@@ -89,7 +89,15 @@ const GIT_SCHEMES: ReadonlySet<string> = new Set([
  * @see docs/reference/references.md
  */
 export function parseReference(text: string): StepReference | ReferenceProblem {
-  const trimmed = text.trim();
+  const parsed = parseTrimmed(text.trim());
+  if (isReferenceProblem(parsed)) return parsed;
+  const ends = [parsed.kind === "zip" && parsed.url, "dir" in parsed && parsed.dir, "path" in parsed && parsed.path];
+  // Nobody would see it, and the text of the reference could not carry it.
+  const isBlank = ends.some((end) => end !== false && /\s$/.test(end));
+  return isBlank ? { message: "The reference has a path that ends in a blank" } : parsed;
+}
+
+function parseTrimmed(trimmed: string): StepReference | ReferenceProblem {
   if (trimmed === "") return { message: "The reference is empty" };
   if (trimmed.length > MAX_REFERENCE_LENGTH) return { message: "The reference is too long" };
   if (trimmed.includes("${{")) return { kind: "dynamic", text: trimmed };

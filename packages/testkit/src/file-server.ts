@@ -36,6 +36,6 @@ export async function startFileServer(
   return {
     ...server,
     set: (path, content) => void contents.set(path, content),
-    [Symbol.asyncDispose]: server.close,
+    [Symbol.asyncDispose]: () => server.close(),
   };
 }

@@ -33,7 +33,7 @@ export async function startGitHttpServer(rootDir: string, options: GitHttpServer
     count(request, body, counts);
     await runBackend({ rootDir, request, response, body });
   });
-  return { ...server, counts, [Symbol.asyncDispose]: server.close };
+  return { ...server, counts, [Symbol.asyncDispose]: () => server.close() };
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

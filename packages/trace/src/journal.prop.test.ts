@@ -33,7 +33,7 @@ describe("a journal", () => {
         fc.nat(),
         fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 1 }),
         (index, place, char) => {
-          const original = lines[index];
+          const original = lines[index] as string;
           const at = place % original.length;
           fc.pre(original[at] !== char);
           const changed = lines.with(index, original.slice(0, at) + char + original.slice(at + 1));

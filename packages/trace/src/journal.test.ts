@@ -23,9 +23,9 @@ describe("parseJournal()", () => {
   });
 
   it.each([
-    ["a changed line", lines.with(3, lines[3].replace("variable-read", "variable-raed"))],
+    ["a changed line", lines.with(3, (lines[3] as string).replace("variable-read", "variable-raed"))],
     ["a line that is missing", lines.toSpliced(3, 1)],
-    ["two lines swapped", lines.with(3, lines[4]).with(4, lines[3])],
+    ["two lines swapped", lines.with(3, lines[4] as string).with(4, lines[3] as string)],
     ["a line that is no JSON", lines.with(1, "{")],
     ["a line that is no object", lines.with(1, "[]")],
   ])("refuses %s", (_, changed) => {

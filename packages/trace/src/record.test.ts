@@ -76,7 +76,7 @@ describe("createRecorder()", () => {
       resource: { ...component, uri: "https://example.com/first.git", digest: { gitTree: "9".repeat(64) } },
       fetch: { isHit: true, bytes: 0, durationMs: 0 },
     };
-    const [started, ...rest] = exampleRun();
+    const [started, ...rest] = exampleRun() as [StepEvent, ...StepEvent[]];
     const moved = fold([started, early, ...rest]).trace;
     expect(moved.root?.children?.[0]?.det?.component).toBe(1);
     expect(moved.fingerprints).toEqual(fold(exampleRun()).trace.fingerprints);

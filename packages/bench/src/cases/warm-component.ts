@@ -15,7 +15,7 @@ export async function warmComponent(scratch: string): Promise<Row[]> {
     "steps/step.yml": "spec: {}\n---\nexec: {command: [echo, hi]}\n",
     ...files,
   });
-  const request = { kind: "git", url: `file://${dir}`, version: repository.commit } as const;
+  const request = { kind: "git", url: `file://${dir}`, version: await repository.revision() } as const;
   const cacheRoot = join(scratch, "cache");
   await using cold = createCache({ root: cacheRoot });
   await cold.resolve(request);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { sha256 } from "@steps/model";
 import { expect, test } from "vitest";
-import { tempDir } from "../../../testkit/src/index.ts";
+import { tempDir } from "@steps/testkit";
 import { openLayout } from "./layout.ts";
 import { withLock } from "./lock.ts";
 import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "./process-identity.ts";

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSyn
 import { dirname, join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { withTempDir } from "../../../testkit/src/index.ts";
+import { withTempDir } from "@steps/testkit";
 import { isCacheError } from "../error.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
 import { hashFolder } from "./tree-hash.ts";
