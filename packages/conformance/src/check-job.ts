@@ -1,0 +1,24 @@
+import { translateJob } from "@steps/gitlab-ci";
+import { assertDiagnostics } from "./check-compile.ts";
+import { checkRun } from "./check-run.ts";
+import { type Case, checkKeys, isRecord } from "./read-cases.ts";
+
+/** Checks a case of kind `job`: a CI file and a job of it; its diagnostics, then what running it gives. */
+export async function checkJob({ id, data }: Case): Promise<void> {
+  checkKeys(data, ["file", "job", "expect"], "job");
+  const { file, job, expect } = data;
+  if (typeof file !== "string" || typeof job !== "string" || !isRecord(expect)) {
+    throw new Error("A job case has file, job and expect");
+  }
+  checkKeys(expect, ["exit", "stdout", "stdoutContains", "diagnostics"], "expect");
+  const { diagnostics, ...rest } = expect;
+  if (diagnostics !== undefined) {
+    const translated = translateJob({ name: ".gitlab-ci.yml", text: file }, { jobName: job });
+    assertDiagnostics(translated.diagnostics, diagnostics);
+  }
+  if (Object.keys(rest).length === 0) return;
+  // Where a shell stumbles, its code is its own.
+  const expected = { exit: "$number", ...rest };
+  const command = ["local", ".gitlab-ci.yml", "--job-name", job];
+  await checkRun({ id, kind: "run", data: { files: { ".gitlab-ci.yml": file }, command, expect: expected } });
+}

@@ -1,0 +1,18 @@
+import { accessSync, constants } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/**
+ * The program that `run` and `job` cases start: `STEPS_CONFORMANCE_COMMAND`, words with blanks between them, or the
+ * command that the set-up of this repository has built. @throws {Error} if there is none
+ */
+export function commandUnderTest(): readonly string[] {
+  const given = process.env["STEPS_CONFORMANCE_COMMAND"];
+  if (given !== undefined && given.trim() !== "") return given.trim().split(/\s+/);
+  const built = fileURLToPath(new URL("../../../node_modules/.bin/step-runner", import.meta.url));
+  try {
+    accessSync(built, constants.X_OK);
+  } catch (cause) {
+    throw new Error(`There is no ${built}: run node scripts/setup.mjs, or set STEPS_CONFORMANCE_COMMAND`, { cause });
+  }
+  return [built];
+}
