@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { configureGlobal } from "fast-check";
 
 // The same cases in every run, so that a failure is about the change at hand; STEPS_SEED=$RANDOM looks for new ones.
-fc.configureGlobal({ seed: Number(process.env["STEPS_SEED"] ?? 20261121) });
+configureGlobal({ seed: Number(process.env["STEPS_SEED"] ?? 20261121) });

@@ -78,8 +78,8 @@ export const runFlags: Flags = {
   "trace-sync": {
     type: "string",
     summary: "When the journal is forced to the disk",
-    choices: ["none", "step", "all"],
-    default: "step",
+    choices: ["none", "background", "step", "all"],
+    default: "background",
     env: "STEP_RUNNER_TRACE_SYNC",
   },
   "state-dir": stateDir,

@@ -18,7 +18,7 @@ export interface EngineOptions {
   /** Default: the user's directory, see `userDirectories()`. */
   readonly cacheDir?: string;
   readonly stateDir?: string;
-  /** Default: `step`. */
+  /** Default: `background`. */
   readonly traceSync?: TraceSync;
   /** The environment that directories, git and proxies are looked up in. Default: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -46,7 +46,7 @@ export function createEngine(options: EngineOptions): Engine {
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
   const cache = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
-  const context: RunContext = { cache, stateDir, traceSync: options.traceSync ?? "step", runner: options.runner };
+  const context: RunContext = { cache, stateDir, traceSync: options.traceSync ?? "background", runner: options.runner };
   return {
     cache,
     stateDir,

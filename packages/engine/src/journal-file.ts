@@ -1,14 +1,24 @@
-import { closeSync, constants, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fdatasync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { createJournal, type JournalEvent } from "@steps/trace";
 
-/** When the journal is forced to the disk: never, before each process and at the end, or after each event. */
-export type TraceSync = "none" | "step" | "all";
+/**
+ * When the journal is forced to the disk: never; in the background, within a tenth of a second; before each process
+ * starts; after each event.
+ */
+export type TraceSync = "none" | "background" | "step" | "all";
 
-/** The journal of a run on disk: every event is handed to the system at once, so a kill of the runner loses none. */
-export class JournalFile implements Disposable {
+const BACKGROUND_MS = 100;
+
+/**
+ * The journal of a run on disk. Every event is handed to the system at once, so a kill of the runner loses none; what a
+ * power cut may take depends on `sync`.
+ */
+export class JournalFile implements AsyncDisposable {
   readonly #fd: number;
   readonly #sync: TraceSync;
   readonly #journal = createJournal();
+  #timer: NodeJS.Timeout | undefined;
+  #syncing: Promise<void> | undefined;
 
   constructor(path: string, sync: TraceSync) {
     const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -24,18 +34,29 @@ export class JournalFile implements Disposable {
     return this.#journal.count;
   }
 
-  /**
-   * Appends an event. With `step` the disk is waited for before a process starts, which also covers the end of the step
-   * before it, and when the run ends: what may have run is known after a power cut, at one wait a step.
-   */
+  /** Appends an event. @throws when the disk is full */
   append(event: JournalEvent): void {
     const line = Buffer.from(this.#journal.encode(event));
-    for (let at = 0; at < line.length;) at += writeSync(this.#fd, line, at);
+    for (let at = 0; at < line.length; ) at += writeSync(this.#fd, line, at);
     const isBarrier = event.type === "process-starting" || event.type === "run-finished";
     if (this.#sync === "all" || (this.#sync === "step" && isBarrier)) fdatasyncSync(this.#fd);
+    // One wait serves all events of that time, and no step waits for it.
+    if (this.#sync === "background") this.#timer ??= setTimeout(() => this.#syncSoon(), BACKGROUND_MS).unref();
   }
 
-  [Symbol.dispose](): void {
+  #syncSoon(): void {
+    this.#syncing = new Promise((resolve) => {
+      fdatasync(this.#fd, () => {
+        this.#timer = undefined;
+        this.#syncing = undefined;
+        resolve();
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#syncing;
     closeSync(this.#fd);
   }
 }

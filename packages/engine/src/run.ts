@@ -96,7 +96,7 @@ export async function run(
   signal: AbortSignal,
 ): Promise<RunResult> {
   const directory = createRunDirectory(context.stateDir);
-  using journal = new JournalFile(directory.journal, context.traceSync);
+  await using journal = new JournalFile(directory.journal, context.traceSync);
   const masker = createMasker();
   for (const secret of request.secrets ?? []) masker.add(secret);
   const recording = new Recording(journal, masker, hooks);

@@ -4,6 +4,7 @@ import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import type { Level } from "./level.ts";
 import { outcomeOfAbort } from "./outcome.ts";
 import { OutputPipePool } from "./output-pipes.ts";
+import { currentMoment } from "./proc.ts";
 import { inPlace } from "./resolve-reference.ts";
 import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
@@ -30,6 +31,7 @@ const SURVIVOR_GRACE_MS = 1000;
  * ends the running process group (TERM, `graceMs`, KILL) and starts nothing more.
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
+  const since = currentMoment();
   const stop = signalWithTimeout(signal, request.timeoutMs);
   const pipes = new OutputPipePool(request.jobTmp);
   pipes.prepare();
@@ -40,7 +42,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   } finally {
     stop.release();
     await pipes.close();
-    if (run.processCount > 0) await killSurvivors(request.cookie, Math.min(SURVIVOR_GRACE_MS, request.graceMs));
+    if (run.processCount > 0) await killSurvivors(request.cookie, Math.min(SURVIVOR_GRACE_MS, request.graceMs), since);
   }
 }
 

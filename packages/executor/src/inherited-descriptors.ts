@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 
 const CLOSE_ON_EXEC = 0o2000000;
 const MAX_DESCRIPTOR = 255;
@@ -10,8 +10,13 @@ let known: number | undefined;
  * Ours are closed at exec and do not count. Read once, since nobody hands us more.
  */
 export function highestInheritedDescriptor(): number {
-  known ??= Math.max(2, ...openDescriptors().filter((fd) => fd > 2 && fd <= MAX_DESCRIPTOR && isInherited(fd)));
+  known ??= findHighest();
   return known;
+}
+
+function findHighest(): number {
+  const buffer = Buffer.allocUnsafe(256);
+  return Math.max(2, ...openDescriptors().filter((fd) => fd > 2 && fd <= MAX_DESCRIPTOR && isInherited(fd, buffer)));
 }
 
 function openDescriptors(): number[] {
@@ -24,9 +29,12 @@ function openDescriptors(): number[] {
   }
 }
 
-function isInherited(fd: number): boolean {
+function isInherited(fd: number, buffer: Buffer): boolean {
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    const info = openSync(`/proc/self/fdinfo/${fd}`, "r");
+    const length = readSync(info, buffer);
+    closeSync(info);
+    const flags = /^flags:\s*([0-7]+)/m.exec(buffer.latin1Slice(0, length))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch (cause) {
     // It was the one that the folder was read with.

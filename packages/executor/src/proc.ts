@@ -1,12 +1,44 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
-/** The processes of our own user, without ourselves. Empty where there is no `/proc`. */
-export function ownProcesses(): number[] {
+/** A moment in the life of the system, to tell younger processes from older ones. */
+export interface Moment {
+  readonly lastPid: number;
+  readonly atMs: number;
+}
+
+// Numbers begin anew after the last one. No system starts millions of processes in this time.
+const MAX_AGE_MS = 60_000;
+
+/** The moment that is now; `undefined` where there is no `/proc`. */
+export function currentMoment(): Moment | undefined {
+  try {
+    const lastPid = Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ")[4]);
+    return Number.isInteger(lastPid) ? { lastPid, atMs: Date.now() } : undefined;
+  } catch (error) {
+    void error;
+    return undefined;
+  }
+}
+
+/**
+ * The processes of our own user, without ourselves; since a moment, if it is not long ago, only younger ones. Empty where
+ * there is no `/proc`.
+ */
+export function ownProcesses(since?: Moment): number[] {
   const uid = process.getuid?.();
+  const isYounger = youngerThan(since);
   return namesIn("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => pid !== process.pid && ownerOf(pid) === uid);
+    .filter((pid) => pid !== process.pid && isYounger(pid) && ownerOf(pid) === uid);
+}
+
+function youngerThan(since: Moment | undefined): (pid: number) => boolean {
+  const now = since === undefined ? undefined : currentMoment();
+  if (since === undefined || now === undefined || now.atMs - since.atMs > MAX_AGE_MS || now.atMs < since.atMs)
+    return () => true;
+  if (now.lastPid < since.lastPid) return (pid) => pid > since.lastPid || pid <= now.lastPid;
+  return (pid) => pid > since.lastPid && pid <= now.lastPid;
 }
 
 /** Whether the environment that a process was started with has this value, alone or in a list with commas, in a variable. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { groupHasRunning, hasVariable, holdsAny, ownProcesses } from "./proc.ts";
+import { groupHasRunning, hasVariable, holdsAny, type Moment, ownProcesses } from "./proc.ts";
 
 /** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
 export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
@@ -31,8 +31,8 @@ export async function endGroup(pgid: number, graceMs: number, options: { wasTold
  * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
  * not found.
  */
-export async function killSurvivors(cookie: string, graceMs: number): Promise<number> {
-  return endProcesses(() => ownProcesses().filter((pid) => hasVariable(pid, COOKIE_VARIABLE, cookie)), graceMs);
+export async function killSurvivors(cookie: string, graceMs: number, since?: Moment): Promise<number> {
+  return endProcesses(() => ownProcesses(since).filter((pid) => hasVariable(pid, COOKIE_VARIABLE, cookie)), graceMs);
 }
 
 /** Ends the processes of our own user that have one of these files open. */
@@ -63,11 +63,16 @@ async function endProcesses(find: () => number[], graceMs: number): Promise<numb
 }
 
 function send(target: number, signal: NodeJS.Signals | 0): boolean {
+  // A group that is gone is the usual answer; the trace of calls that Node makes for it costs more than the question.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     process.kill(target, signal);
     return true;
   } catch (error) {
     // EPERM: there is something, but it has taken another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
