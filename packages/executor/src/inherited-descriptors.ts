@@ -34,7 +34,7 @@ function isInherited(fd: number, buffer: Buffer): boolean {
     const info = openSync(`/proc/self/fdinfo/${fd}`, "r");
     const length = readSync(info, buffer);
     closeSync(info);
-    const flags = /^flags:\s*([0-7]+)/m.exec(buffer.latin1Slice(0, length))?.[1];
+    const flags = /^flags:\s*([0-7]+)/m.exec(buffer.toString("latin1", 0, length))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch (cause) {
     // It was the one that the folder was read with.
