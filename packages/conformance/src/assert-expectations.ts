@@ -130,7 +130,9 @@ function flagOf(command: readonly string[], flag: string): string | undefined {
 }
 
 function listOf(value: unknown): string[] {
-  return value === undefined ? [] : Array.isArray(value) ? value.map(String) : [String(value)];
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw new Error(`Not a list of texts: ${JSON.stringify(value)}`);
+  return value.map(String);
 }
 
 function parse(text: string): unknown {

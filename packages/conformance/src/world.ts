@@ -12,7 +12,7 @@ export interface World extends AsyncDisposable {
   /** Where a program can be put that starts the command. */
   readonly launcher: string;
   /** Fills in `{{dir}}`, `{{git}}`, `{{http}}`, `{{commit:REPO@REV}}`, `{{short:REPO@REV}}`, `{{sha256:FILE}}`. */
-  fill(text: string): string;
+  readonly fill: (text: string) => string;
   lay(files: unknown): void;
   /** Commits to repositories, making those that are not there; then moves their tags and branches. */
   commit(repositories: unknown): Promise<void>;
