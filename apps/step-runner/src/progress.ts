@@ -22,7 +22,7 @@ export class Progress {
       this.#say(event.message);
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
     if (event.type === "process-starting" && !this.#isQuiet)
-      this.#say(this.#terminal.dim(`Running step name=${this.#nameOf(event.path)}`));
+      this.#say(this.#terminal.dim(`Running step ${this.#nameOf(event.path)}`));
     if (event.type === "step-opened") this.#names.set(event.path, event.name);
   };
 

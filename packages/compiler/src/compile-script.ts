@@ -29,7 +29,7 @@ export function readScript(
       inputs[name] = readSetting(context, value, name);
     }
   }
-  return { step: { kind: "dist", path: Object.keys(inputs).length === 1 ? "script" : "shell" }, inputs };
+  return { step: { kind: "dist", path: "script" }, inputs };
 }
 
 function readText(context: CompileContext, node: YamlNode): string {

@@ -13,32 +13,19 @@ export function defaultShell(): string {
   return "sh";
 }
 
-/** The steps that are shipped with the runner, by the path behind `builtin://`. */
-export type BuiltinName = "script" | "shell";
-
-export function isBuiltinName(name: string): name is BuiltinName {
-  return name === "script" || name === "shell";
-}
-
 /**
- * A step shipped with the runner. Both run a text in a shell, stop at the first failing line, also inside a pipe where
- * the shell is bash (`steps-language` C12), and read back outputs that nobody declared. `script` is what nearly every
- * `script:` needs; `shell` takes the options too.
+ * The step behind `script:`. It runs a text in a shell, stops at the first failing line, also inside a pipe where the
+ * shell is bash (`steps-language` C12), and reads back outputs that nobody declared.
+ *
+ * What nearly every script needs is one argument; only an invocation that sets an option pays for the options.
  */
-export function builtinStep(name: BuiltinName, shell: string = defaultShell()): SpecDefinition {
+export function scriptStep(options: { readonly hasOptions?: boolean; readonly shell?: string } = {}): SpecDefinition {
+  const { hasOptions = false, shell = defaultShell() } = options;
   const env = { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" };
-  const inputs = { script: { type: "string", isSensitive: false } } as const;
-  if (name === "shell") {
-    return {
-      spec: { inputs: { ...inputs, ...shellOptions }, outputs: {}, hasOpenOutputs: true },
-      definition: { type: "exec", command: shellCommand(shell), env },
-    };
-  }
+  const inputs = { script: { type: "string", isSensitive: false }, ...shellOptions } as const;
   const flags = shell.endsWith("bash") ? ["-e", "-o", "pipefail"] : ["-e"];
-  return {
-    spec: { inputs, outputs: {}, hasOpenOutputs: true },
-    definition: { type: "exec", command: [shell, ...flags, "-c", "${{ inputs.script }}"], env },
-  };
+  const command = hasOptions ? shellCommand(shell) : [shell, ...flags, "-c", "${{ inputs.script }}"];
+  return { spec: { inputs, outputs: {}, hasOpenOutputs: true }, definition: { type: "exec", command, env } };
 }
 
 const shellOptions: Readonly<Record<string, InputSpec>> = {

@@ -69,7 +69,7 @@ async function load(
     return await loader.load(
       reference,
       { dir: options.baseDir, root: undefined },
-      { signal: options.signal, path: "", env: {} },
+      { signal: options.signal, path: "", env: {}, inputNames: [] },
     );
   } finally {
     rmSync(tmpDir, { recursive: true, force: true });

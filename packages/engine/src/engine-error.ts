@@ -6,6 +6,7 @@ export type EngineErrorCode =
   | "STEP_NOT_FOUND"
   | "STATE_UNSAFE"
   | "JOURNAL_NOT_FOUND"
+  | "JOURNAL_IN_USE"
   | "PIN_MISSING";
 
 /** What keeps a run from being put together. */

@@ -37,7 +37,7 @@ export class JournalFile implements AsyncDisposable {
   /** Appends an event. @throws when the disk is full */
   append(event: JournalEvent): void {
     const line = Buffer.from(this.#journal.encode(event));
-    for (let at = 0; at < line.length; ) at += writeSync(this.#fd, line, at);
+    for (let at = 0; at < line.length;) at += writeSync(this.#fd, line, at);
     const isBarrier = event.type === "process-starting" || event.type === "run-finished";
     if (this.#sync === "all" || (this.#sync === "step" && isBarrier)) fdatasyncSync(this.#fd);
     // One wait serves all events of that time, and no step waits for it.

@@ -16,7 +16,7 @@ import {
   type StepReference,
   type ZipReference,
 } from "@steps/model";
-import { type BuiltinName, builtinStep, isBuiltinName } from "./builtin-step.ts";
+import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
@@ -57,7 +57,7 @@ export class StepLoader {
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
   readonly #compiled = new Map<string, Compiled>();
-  readonly #builtins = new Map<BuiltinName, SpecDefinition>();
+  readonly #scripts = new Map<boolean, SpecDefinition>();
 
   constructor(options: LoaderOptions) {
     this.#options = options;
@@ -73,7 +73,7 @@ export class StepLoader {
       case "zip":
         return this.#loadTree(reference, zipRequest(reference, from), options);
       case "dist":
-        return this.#loadBuiltin(reference.path);
+        return this.#loadBuiltin(reference.path, options.inputNames);
       case "dynamic":
       case "inline":
         throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);
@@ -141,14 +141,15 @@ export class StepLoader {
     }
   }
 
-  async #loadBuiltin(path: string): Promise<LoadedStep> {
-    if (!isBuiltinName(path)) {
+  async #loadBuiltin(path: string, inputNames: readonly string[]): Promise<LoadedStep> {
+    if (path !== "script") {
       throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, {
-        hint: "The built-in steps are: script, shell.",
+        hint: "The built-in step is builtin://script.",
       });
     }
-    const specDefinition = this.#builtins.get(path) ?? builtinStep(path);
-    this.#builtins.set(path, specDefinition);
+    const hasOptions = inputNames.some((name) => name !== "script");
+    const specDefinition = this.#scripts.get(hasOptions) ?? scriptStep({ hasOptions });
+    this.#scripts.set(hasOptions, specDefinition);
     return {
       specDefinition,
       definitionDigest: this.#digest(specDefinition),

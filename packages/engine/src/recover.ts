@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { killSurvivors } from "@steps/executor";
 import type { TraceJson } from "@steps/proto";
 import { createRecorder, parseJournal } from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
-import { isAlive, isClosed, listRuns, type RunDirectory } from "./run-directory.ts";
+import { describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "./run-directory.ts";
 
 /** A journal that became a trace. */
 export interface Recovered {
@@ -23,7 +23,7 @@ const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
  * Turns a journal into a trace: of the file given, or of the newest run that neither ended nor still runs. Steps that
  * were open are `interrupted`; what is left of the run's processes is ended.
  *
- * @throws {EngineError} JOURNAL_NOT_FOUND
+ * @throws {EngineError} JOURNAL_NOT_FOUND; JOURNAL_IN_USE if the run given still runs
  * @throws {TraceError} JOURNAL_CORRUPT
  */
 export async function recover(stateDir: string, journalPath?: string): Promise<Recovered> {
@@ -35,18 +35,26 @@ export async function recover(stateDir: string, journalPath?: string): Promise<R
   const recorder = createRecorder();
   for (const event of parsed.events) recorder.apply(event);
   const isFinished = parsed.events.some((event) => event.type === "run-finished");
+  const run = runOf(journal);
+  if (!isFinished && run !== undefined && isAlive(run)) {
+    throw new EngineError("JOURNAL_IN_USE", `Cannot recover "${journal}": its run still runs`, {
+      hint: "End it first; it writes its own trace.",
+    });
+  }
   const trace = recorder.trace({
     journalRoot: parsed.root,
     journalEvents: parsed.events.length,
     isRecovered: !isFinished,
   });
-  const killed = isFinished ? 0 : await endProcesses(journal);
+  // The trace's id is also the mark that every process of the run carries in its environment.
+  const killed = isFinished || run === undefined ? 0 : await killSurvivors(run.traceId, GRACE_MS);
   return { trace, journal, isTorn: parsed.isTorn, killed };
 }
 
-function locate(path: string): string {
+function locate(given: string): string {
+  const path = resolve(given);
   const journal = existsSync(path) && statSync(path).isDirectory() ? join(path, "trace.jsonl") : path;
-  if (!existsSync(journal)) throw new EngineError("JOURNAL_NOT_FOUND", `Cannot find journal "${path}"`);
+  if (!existsSync(journal)) throw new EngineError("JOURNAL_NOT_FOUND", `Cannot find journal "${given}"`);
   return journal;
 }
 
@@ -58,11 +66,9 @@ function newestOpen(stateDir: string): RunDirectory {
   });
 }
 
-// The trace's id is also the mark that every process of the run carries in its environment.
-async function endProcesses(journal: string): Promise<number> {
-  const traceId = /-([0-9a-f]{32})$/.exec(basename(dirname(journal)))?.[1];
+/** The run that a journal lies in; none for a journal that was copied somewhere else. */
+function runOf(journal: string): RunDirectory | undefined {
   const path = dirname(journal);
-  if (traceId === undefined || isAlive({ traceId, path, journal, logs: join(path, "logs"), tmp: join(path, "tmp") }))
-    return 0;
-  return killSurvivors(traceId, GRACE_MS);
+  const traceId = /-([0-9a-f]{32})$/.exec(basename(path))?.[1];
+  return traceId === undefined ? undefined : describeRun(path, traceId);
 }

@@ -1,9 +1,17 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { isStepsError, messageOf, type Outcome, type Resource, type RuntimeString, sensitive } from "@steps/model";
+import { isStepsError, messageOf, type Outcome, type Resource, type Sensitive, sensitive } from "@steps/model";
 import type { ResourceJson, TraceJson } from "@steps/proto";
-import { compareTraces, type Comparison, type Pins, pinsOf, requestOf, verifyTrace } from "@steps/trace";
+import {
+  compareTraces,
+  type Comparison,
+  type MissingValue,
+  type Pins,
+  pinsOf,
+  requestOf,
+  verifyTrace,
+} from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
 import { run, type RunContext, type RunHooks, type RunResult } from "./run.ts";
 
@@ -105,17 +113,16 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
   const pins = pinsOf(trace);
   const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
   if (broken !== undefined) return report(broken.verdict, broken.reasons);
-  const supply = (values: Readonly<Record<string, unknown>>) =>
-    supplied(values, options.secrets ?? {}, request.missing);
+  const supply = (kind: MissingValue["kind"]) => supplied(kind, request.missing, options.secrets ?? {});
   const result = await run(
     context,
     {
       entry: "replay",
       source: request.source,
       specDefinition: request.definition,
-      inputs: supply(request.inputs) as typeof request.inputs,
-      vars: supply(request.vars) as Record<string, RuntimeString>,
-      env: supply(request.env) as Record<string, RuntimeString>,
+      inputs: { ...request.inputs, ...supply("input") },
+      vars: { ...request.vars, ...supply("variable") },
+      env: { ...request.env, ...supply("env") },
       ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
       workDir: places.workDir,
       baseDir: places.baseDir,
@@ -219,12 +226,10 @@ function requestFor(resource: ResourceJson, places: ReplayPlaces): ComponentRequ
 }
 
 function supplied(
-  values: Readonly<Record<string, unknown>>,
+  kind: MissingValue["kind"],
+  missing: readonly MissingValue[],
   secrets: Readonly<Record<string, string>>,
-  missing: readonly { readonly name: string }[],
-): Record<string, unknown> {
-  const redacted = new Set(missing.map((item) => item.name));
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, redacted.has(name) ? sensitive(secrets[name] ?? "") : value]),
-  );
+): Record<string, Sensitive> {
+  const wanted = missing.filter((item) => item.kind === kind);
+  return Object.fromEntries(wanted.map(({ name }) => [name, sensitive(secrets[name] ?? "")]));
 }

@@ -22,7 +22,7 @@ export function createRunDirectory(stateDir: string): RunDirectory {
   const runs = runsDirectory(stateDir);
   const path = join(runs, `${new Date().toISOString().replaceAll(/[-:.]/g, "")}-${traceId}`);
   mkdirSync(path, { mode: 0o700 });
-  const directory = describe(path, traceId);
+  const directory = describeRun(path, traceId);
   mkdirSync(directory.tmp, { mode: 0o700 });
   writeFileSync(join(path, "owner"), ownerOf(process.pid), { mode: 0o600 });
   return directory;
@@ -35,7 +35,7 @@ export function listRuns(stateDir: string): RunDirectory[] {
     .filter((name) => /^\d{8}T\d+Z-[0-9a-f]{32}$/.test(name))
     .toSorted()
     .toReversed()
-    .map((name) => describe(join(runs, name), name.slice(-32)));
+    .map((name) => describeRun(join(runs, name), name.slice(-32)));
 }
 
 /** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
@@ -69,7 +69,8 @@ function ownerOf(pid: number): string {
   return stat === undefined && pid !== process.pid ? "" : `${pid} ${startTime} ${boot}`;
 }
 
-function describe(path: string, traceId: string): RunDirectory {
+/** Where the parts of a run lie. */
+export function describeRun(path: string, traceId: string): RunDirectory {
   return { traceId, path, journal: join(path, "trace.jsonl"), logs: join(path, "logs"), tmp: join(path, "tmp") };
 }
 

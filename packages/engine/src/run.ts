@@ -105,8 +105,9 @@ export async function run(
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
   const integrity = { journalRoot: journal.root, journalEvents: journal.count };
   closeRunDirectory(directory, context.stateDir);
+  const { error } = outcome;
   return {
-    outcome,
+    outcome: error === undefined ? outcome : { ...outcome, error: { ...error, message: masker.text(error.message) } },
     exitCode: exitCodeOf(outcome),
     trace: () => recording.recorder.trace(integrity),
     result: recording.results?.result(),
@@ -130,13 +131,25 @@ class Recording {
     this.results = hooks.wantsResult === true ? createResultTree() : undefined;
   }
 
+  /** Reads of variables wait for the next event: only then it is known whether the value went into something sensitive. */
+  #reads: StepEvent[] = [];
+
   readonly observe = (event: StepEvent): void => {
+    if (event.type === "variable-read") {
+      this.#reads.push(event);
+      return;
+    }
     const redacted = this.#redactor.redact(event);
+    for (const read of this.#reads.splice(0)) this.#record(this.#redactor.redact(read));
+    this.#record(redacted);
+  };
+
+  #record(redacted: JournalEvent): void {
     this.#journal.append(redacted);
     this.recorder.apply(redacted);
     this.results?.apply(redacted);
     this.#onEvent?.(redacted);
-  };
+  }
 }
 
 interface Job {

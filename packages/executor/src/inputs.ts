@@ -55,9 +55,17 @@ export function resolveInputs(given: Inputs, spec: Spec, options: { readonly all
     } else result[name] = input.isSensitive && kindOf(typed) !== "null" ? sensitive(typed) : typed;
   }
   if (mismatches.length > 0) throw invalid(mismatches);
+  checkGroup(names, (name) => leakProblem(name, spec, given));
   checkGroup(names, (name) => optionProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
   checkGroup(names, (name) => matchProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
   return result;
+}
+
+// A script is made of whatever is pasted into it; everywhere else a step has to say that it can keep a secret.
+function leakProblem(name: string, spec: Spec, given: Inputs): string | undefined {
+  const isKept = spec.inputs[name]?.isSensitive === true || spec.hasOpenOutputs === true;
+  if (isKept || !Object.hasOwn(given, name) || !isSensitive(given[name] as RuntimeValue)) return undefined;
+  return `input "${name}": a sensitive value is given to an input that is not declared "sensitive: true"`;
 }
 
 function typedValue(

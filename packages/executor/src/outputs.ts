@@ -1,5 +1,6 @@
 import {
   createObject,
+  isSensitive,
   NAME_PATTERN,
   nearest,
   type OutputSpec,
@@ -68,6 +69,10 @@ export function checkOutputs(
     const value = Object.hasOwn(values, name) ? values[name] : output.default;
     if (value === undefined) {
       if (!problems.some((problem) => problem.includes(`"${name}"`))) problems.push(missing(name));
+      continue;
+    }
+    if (isSensitive(value) && !output.isSensitive) {
+      problems.push(`output "${name}": a sensitive value is given to an output that is not declared "sensitive: true"`);
       continue;
     }
     const kind = kindOf(value);

@@ -38,9 +38,14 @@ export function resolveReference(reference: StepReference, expander: Expander, p
 export async function openReference(
   run: Run,
   reference: StepReference,
-  options: { readonly caller: Level; readonly path: string; readonly pointer: string },
+  options: {
+    readonly caller: Level;
+    readonly path: string;
+    readonly pointer: string;
+    readonly inputNames: readonly string[];
+  },
 ): Promise<OpenedStep> {
-  const { caller, path, pointer } = options;
+  const { caller, path, pointer, inputNames } = options;
   if (reference.kind === "inline") {
     const { specDefinition } = reference;
     const source = { ...caller.source, pointer: `${caller.source.pointer}${pointer}/specDef` };
@@ -48,7 +53,8 @@ export async function openReference(
   }
   const from = { dir: caller.dir, root: caller.root };
   const env = caller.environment.flatten();
-  const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, { signal: run.signal, path, env });
+  const { signal } = run;
+  const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, { signal, path, env, inputNames });
   return { ...loaded, reference, source: { pointer: "", positionOf } };
 }
 

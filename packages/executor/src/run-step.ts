@@ -91,7 +91,12 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
   }
   const expander = createExpander(run, () => scopeOf(run, caller), { path, source: caller.source });
   const reference = resolveReference(invocation.step, expander, `${pointer}/step/pathExp`);
-  const opened = await openReference(run, reference, { caller, path, pointer: `${pointer}/step` });
+  const opened = await openReference(run, reference, {
+    caller,
+    path,
+    pointer: `${pointer}/step`,
+    inputNames: Object.keys(invocation.inputs),
+  });
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
   return opened;
@@ -126,7 +131,7 @@ interface Given {
 function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const { caller, invocation, path, pointer } = call;
   const { spec } = opened.specDefinition;
-  const isScript = opened.reference.kind === "dist" && ["script", "shell"].includes(opened.reference.path);
+  const isScript = opened.reference.kind === "dist" && opened.reference.path === "script";
   // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
   const own = isScript ? { files: call.files } : {};
   const options = { path, source: caller.source };

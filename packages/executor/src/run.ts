@@ -66,11 +66,17 @@ export interface LoadedStep {
 }
 
 /** Fetches and compiles a step; never asked for a dynamic or an inline reference. @throws {StepsError} */
-export type LoadStep = (
-  reference: StepReference,
-  from: LoadFrom,
-  options: { readonly signal: AbortSignal; readonly path: string; readonly env: EnvironmentRecord },
-) => Promise<LoadedStep>;
+export type LoadStep = (reference: StepReference, from: LoadFrom, options: LoadStepOptions) => Promise<LoadedStep>;
+
+export interface LoadStepOptions {
+  readonly signal: AbortSignal;
+  /** Of the step. */
+  readonly path: string;
+  /** Of the caller. */
+  readonly env: EnvironmentRecord;
+  /** The inputs that the invocation gives; their values are not known yet. */
+  readonly inputNames: readonly string[];
+}
 
 /** What the executor needs of others. */
 export interface ExecuteHooks {

@@ -48,7 +48,7 @@ describe("a script job", () => {
     expect(json.definition?.steps).toEqual([
       {
         name: "script",
-        step: { protocol: "dist", paths: { parts: ["shell"] } },
+        step: { protocol: "dist", paths: { parts: ["script"] } },
         env: { CI: "true", A: "1" },
         inputs: { script: onlyStep(job).script, shell: "sh" },
       },

@@ -186,7 +186,7 @@ function scriptDefinition(
   );
   const step = {
     name: "script",
-    step: { kind: "dist" as const, path: shell === undefined ? "script" : "shell" },
+    step: { kind: "dist" as const, path: "script" },
     inputs,
     env: mapObject(variables.values, escapeTemplate),
   };

@@ -25,6 +25,7 @@ const AUTHOR_FAILURES: ReadonlySet<string> = new Set([
   "INPUT_INVALID",
   "EXPRESSION_FAILED",
   "REFERENCE_INVALID",
+  "STEP_NOT_FOUND",
 ]);
 
 // Linux's numbers; those above 15 differ on other systems, where no shell's caller reads them.

@@ -89,7 +89,7 @@ function describeStep({ name, path, det, obs }: StepRecordJson, trace: TraceJson
   const code = det?.exitCode === undefined || det.exitCode === 0 ? "" : `exit ${det.exitCode}`;
   const resource = det?.component === undefined ? undefined : trace.resources?.[det.component];
   const parts = [
-    name === undefined || name === "" ? `(step ${path ?? ""})` : name,
+    name === undefined || name === "" ? `#${Number(path?.split("/").at(-1)) + 1}` : name,
     obs?.durationMs === undefined ? "" : formatDuration(Number(obs.durationMs)),
     status === "success" ? "" : status === "run_status_unspecified" ? "unknown" : status,
     code,

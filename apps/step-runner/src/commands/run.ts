@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { compileInput } from "@steps/compiler";
-import { ambientEnvironment } from "@steps/engine";
-import { emptySpec, formatReference, type SpecDefinition, type StepReference, type Value } from "@steps/model";
+import { ambientEnvironment, type Engine } from "@steps/engine";
+import {
+  formatReference,
+  type InputSpec,
+  isStepsError,
+  type RuntimeValue,
+  sensitive,
+  type Spec,
+  type StepReference,
+} from "@steps/model";
 import { type Command, type CommandLine, UsageError } from "../command.ts";
 import { showDiagnostics } from "../diagnose.ts";
 import { readStdin } from "../read-stdin.ts";
@@ -20,7 +28,7 @@ export const run: Command = {
     "--json takes a list of steps, a definition, {spec, definition}, or a baseline message.",
   ],
   flags: {
-    inputs: { type: "pairs", summary: "Inputs of the step; a value that is JSON for a list or object is taken as one" },
+    inputs: { type: "pairs", summary: "Inputs of the step, read by their declared types; lists and objects are JSON" },
     env: { type: "pairs", summary: "Variables of the environment that the step starts from" },
     job: { type: "pairs", summary: "Job variables, ${{ vars.NAME }}" },
     json: { type: "string", placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" },
@@ -44,73 +52,91 @@ export const run: Command = {
 async function execute(line: CommandLine): Promise<number> {
   const workDir = absolute(line.string("work-dir") ?? ".");
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
-  const inputs = readInputs(line);
-  const input = readDefinition(line, inputs);
+  const input = readDefinition(line);
   if (input === undefined) return 2;
-  return runJob(line, {
+  const job = {
     entry: "run",
     vars: line.pairs("job"),
     env: { ...ambientEnvironment(process.env), ...line.pairs("env") },
     workDir,
     baseDir: workDir,
-    ...input,
+  } as const;
+  return runJob(line, async (engine, signal) => {
+    const invoked = await giveInputs(input, line.pairs("inputs"), (step) => specOf(engine, step, { workDir, signal }));
+    return { ...job, ...invoked };
   });
 }
 
-type Definition = Pick<JobRequest, "source" | "specDefinition" | "positionOf">;
+type Definition = Pick<JobRequest, "source" | "specDefinition" | "positionOf" | "inputs">;
+type Input = { readonly source: string; readonly step: StepReference } | (Definition & { readonly step?: undefined });
 
-function readDefinition(line: CommandLine, inputs: Record<string, Value>): Definition | undefined {
+function readDefinition(line: CommandLine): Input | undefined {
   const json = line.string("json") ?? (line.positionals[0] === "-" ? "-" : undefined);
   if (json === undefined) {
-    const reference = readReference(line);
-    if (reference === undefined)
+    const step = readReference(line);
+    if (step === undefined)
       throw new UsageError("No step is named", "Name one: step-runner run ./step, or give --json.");
-    return { source: formatReference(reference), specDefinition: invoke(reference, inputs) };
+    return { source: formatReference(step), step };
   }
-  if (line.string("json") !== undefined && line.positionals.length > 0)
+  if (line.string("json") !== undefined && line.positionals.length > 0) {
     throw new UsageError("Both a step and --json are given");
+  }
   const source = json === "-" ? { name: "<stdin>", text: readStdin() } : { name: "<argument>", text: json };
   const compiled = compileInput(source, { isLenient: line.boolean("lenient") });
   showDiagnostics(compiled.diagnostics);
-  const { specDefinition } = compiled;
-  if (specDefinition === undefined) return undefined;
-  if (Object.keys(inputs).length === 0 && Object.keys(specDefinition.spec.inputs).length === 0) {
-    return { source: source.name, specDefinition, positionOf: compiled.positionOf };
-  }
+  const { specDefinition, positionOf } = compiled;
+  return specDefinition === undefined ? undefined : { source: source.name, specDefinition, positionOf };
+}
+
+/**
+ * A job of one step whose inputs are the job's own, so that what was typed is read by its declared type, is data and no
+ * expression, and is known to be sensitive before anything is written down.
+ */
+async function giveInputs(
+  input: Input,
+  given: Readonly<Record<string, string>>,
+  specOfStep: (step: StepReference) => Promise<Spec | undefined>,
+): Promise<Definition> {
+  const names = Object.keys(given);
+  if (input.step === undefined) return { ...input, inputs: mark(given, input.specDefinition.spec) };
+  const spec = names.length === 0 ? undefined : await specOfStep(input.step);
+  const own = Object.fromEntries(names.map((name) => [name, portOf(spec, name)]));
+  const inputs = Object.fromEntries(names.map((name) => [name, `\${{ inputs.${name} }}`]));
   return {
-    source: source.name,
-    specDefinition: invoke({ kind: "inline", specDefinition, seesCallerInputs: false }, inputs),
+    source: input.source,
+    specDefinition: {
+      spec: { inputs: own, outputs: {} },
+      definition: { type: "steps", steps: [{ name: "", step: input.step, inputs, env: {} }], env: {}, outputs: {} },
+    },
+    inputs: mark(given, { inputs: own, outputs: {} }),
   };
 }
 
-function invoke(step: StepReference, inputs: Record<string, Value>): SpecDefinition {
-  const escaped = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, escapeValue(value)]));
-  return {
-    spec: emptySpec,
-    definition: { type: "steps", steps: [{ name: "", step, inputs: escaped, env: {} }], env: {}, outputs: {} },
-  };
+// An input that the step does not have, or that nobody could look up, is kept like a secret until the step refuses it.
+function portOf(spec: Spec | undefined, name: string): InputSpec {
+  const port = spec !== undefined && Object.hasOwn(spec.inputs, name) ? spec.inputs[name] : undefined;
+  return { type: port?.type ?? "string", isSensitive: port?.isSensitive ?? true };
 }
 
-// What is typed is data, not an expression.
-function escapeValue(value: Value): Value {
-  if (typeof value === "string") return value.replaceAll("${{", "\\${{");
-  if (Array.isArray(value)) return value.map(escapeValue);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeValue(item)]));
-}
-
-/** Texts stay texts, to be read by the declared type; JSON lists, objects and quoted strings are read here. */
-function readInputs(line: CommandLine): Record<string, Value> {
+function mark(given: Readonly<Record<string, string>>, spec: Spec): Record<string, RuntimeValue> {
   return Object.fromEntries(
-    Object.entries(line.pairs("inputs")).map(([name, text]) => {
-      if (!/^\s*["[{]/.test(text)) return [name, text];
-      try {
-        return [name, JSON.parse(text) as Value];
-      } catch (cause) {
-        // Not JSON after all: a text that begins like it.
-        void cause;
-        return [name, text];
-      }
-    }),
+    Object.entries(given).map(([name, text]) => [
+      name,
+      spec.inputs[name]?.isSensitive === true ? sensitive(text) : text,
+    ]),
   );
+}
+
+// A step that cannot be loaded fails again when it runs, and then it is in the trace.
+async function specOf(
+  engine: Engine,
+  step: StepReference,
+  options: { readonly workDir: string; readonly signal: AbortSignal },
+): Promise<Spec | undefined> {
+  try {
+    return (await engine.load(step, options.workDir, { signal: options.signal })).specDefinition.spec;
+  } catch (cause) {
+    if (isStepsError(cause)) return undefined;
+    throw cause;
+  }
 }

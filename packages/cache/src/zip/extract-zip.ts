@@ -55,8 +55,14 @@ export async function extractZip(path: string, dir: string, options: ExtractZipO
   } catch (error) {
     throwIfCancelled(signal);
     if (isCacheError(error) || (error instanceof Error && "syscall" in error)) throw error;
-    throw new CacheError("ARCHIVE_INVALID", `Cannot unpack archive: ${messageOf(error)}`, { cause: error });
+    throw new CacheError("ARCHIVE_INVALID", `Cannot unpack archive: ${problemOf(error)}`, { cause: error });
   }
+}
+
+// The library's sentences end with a period and may say more than one thing.
+function problemOf(error: unknown): string {
+  const [first = ""] = messageOf(error).split(/\.(?:\s|$)/);
+  return first.charAt(0).toLowerCase() + first.slice(1);
 }
 
 async function planEntries(

@@ -2,7 +2,7 @@ import type { Resource } from "@steps/model";
 import { stat } from "node:fs/promises";
 import type { ResolvedComponent, ResolveOptions, ZipRequest } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { CacheError } from "../error.ts";
+import { CacheError, isCacheError } from "../error.ts";
 import { openIndexed } from "../open-indexed.ts";
 import { singleFlight } from "../single-flight.ts";
 import type { IndexEntry } from "../store/index-entry.ts";
@@ -37,7 +37,8 @@ export async function resolveZip(
     const { entry, dir } = opened;
     return { resource: toResource(location, request, entry), dir, fetch: report(true, found.bytes) };
   }
-  const unpacked = await unpackOnce(context, location, { sha256: found.sha256, waiter: options });
+  const unpacking = unpackOnce(context, location, { sha256: found.sha256, waiter: options });
+  const unpacked = await unpacking.catch((error: unknown) => throwNamed(error, location));
   const again = await openIndexed(context, { ...key, entry: unpacked.value.entry }, options.signal);
   if (!("dir" in again)) {
     throw new CacheError("DIGEST_MISMATCH", `Cannot use component "${location.uri}": its files changed again at once`);
@@ -49,6 +50,12 @@ export async function resolveZip(
     fetch: report(!unpacked.isFirst, bytes),
     ...(opened.note === undefined ? {} : { note: opened.note }),
   };
+}
+
+// What unpacks does not know where the archive came from; who reads the message has to.
+function throwNamed(error: unknown, location: ZipLocation): never {
+  if (!isCacheError(error) || error.message.includes(location.uri)) throw error;
+  throw new CacheError(error.code, `${error.message} (in "${location.uri}")`, { cause: error, hint: error.hint });
 }
 
 function pinnedDigest(pin: Resource | undefined): string | undefined {
