@@ -1,18 +1,25 @@
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
 const RETRY_MS = 2;
+/** How often a full pipe is tried again before we wait: a reader that is nearly as fast as we are is not held up. */
+const EAGER_RETRIES = 50;
+/** How long a reader that takes nothing is waited for when the job has to end. */
+const LAST_WAIT_MS = 500;
 
 /**
  * Writes bytes to a descriptor of ours, in order, at the reader's pace. A reader that went away (`| head`) is not an
- * error: the job goes on and its output goes to the log alone.
+ * error: the job goes on and its output goes to the log alone. One that has stopped reading holds the job back, but not
+ * this process, which still has to hear signals.
  */
 export class OutputWriter {
-  readonly #fd: number;
+  readonly #given: number;
+  #fd: number | undefined;
   #isClosed = false;
+  #isHurried = false;
   #pending: Promise<void> | undefined;
 
   constructor(fd: number) {
-    this.#fd = fd;
+    this.#given = fd;
   }
 
   /** A promise means that the reader is behind. */
@@ -21,6 +28,11 @@ export class OutputWriter {
     if (this.#pending !== undefined) return this.#follow(Uint8Array.from(chunk));
     const written = this.#attempt(chunk);
     return written < chunk.length ? this.#follow(Uint8Array.from(chunk.subarray(written))) : undefined;
+  }
+
+  /** From now on a reader that takes nothing for half a second gets nothing more. */
+  hurry(): void {
+    this.#isHurried = true;
   }
 
   #follow(chunk: Uint8Array): Promise<void> {
@@ -33,15 +45,21 @@ export class OutputWriter {
   }
 
   async #finish(chunk: Uint8Array): Promise<void> {
+    let retries = 0;
     for (let at = 0; at < chunk.length && !this.#isClosed;) {
       const written = this.#attempt(chunk.subarray(at));
-      if (written === 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       at += written;
+      retries = written === 0 ? retries + 1 : 0;
+      if (written > 0) continue;
+      if (retries < EAGER_RETRIES) await new Promise((resolve) => setImmediate(resolve));
+      else if (this.#isHurried && (retries - EAGER_RETRIES) * RETRY_MS > LAST_WAIT_MS) this.#isClosed = true;
+      else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  // Our standard output may be a pipe or terminal that another program set to non-blocking.
+  /** Gives how much was taken; less than there is means that the reader is behind. */
   #attempt(chunk: Uint8Array): number {
+    this.#fd ??= withoutBlocking(this.#given);
     let at = 0;
     while (at < chunk.length) {
       try {
@@ -55,5 +73,27 @@ export class OutputWriter {
       }
     }
     return at;
+  }
+}
+
+/**
+ * A descriptor for the same reader that says EAGAIN rather than stop the whole process. Whether writing blocks belongs to
+ * the open file, which is our caller's too, so a pipe or a terminal is opened once more. A socket cannot be; Node's stream
+ * makes it non-blocking as it does in every program. Files never block and stay as they are.
+ */
+function withoutBlocking(fd: number): number {
+  const stat = fstatSync(fd);
+  if (stat.isSocket()) {
+    if (fd === 1) void process.stdout;
+    else if (fd === 2) void process.stderr;
+    return fd;
+  }
+  if (!stat.isFIFO() && !stat.isCharacterDevice()) return fd;
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch (cause) {
+    // Another user's terminal, a pipe without a reader, no /proc: what we have has to do.
+    void cause;
+    return fd;
   }
 }

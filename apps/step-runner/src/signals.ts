@@ -1,4 +1,5 @@
 import { Cancelled } from "@steps/executor";
+import { hurryOutput } from "./terminal.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -9,6 +10,7 @@ export class StopSignals implements Disposable {
 
   constructor() {
     for (const [name, handler] of this.#handlers) process.on(name, handler);
+    this.signal.addEventListener("abort", hurryOutput);
   }
 
   get signal(): AbortSignal {

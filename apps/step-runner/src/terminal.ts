@@ -5,6 +5,12 @@ import { OutputWriter } from "./output-writer.ts";
 export const output: OutputWriter = new OutputWriter(1);
 export const errors: OutputWriter = new OutputWriter(2);
 
+/** The job has to end: a reader that has stopped reading does not hold it up any more. */
+export function hurryOutput(): void {
+  output.hurry();
+  errors.hurry();
+}
+
 /** What an output stream can show. */
 export interface Terminal {
   readonly isTerminal: boolean;
