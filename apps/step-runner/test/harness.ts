@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { decodeTrace } from "@steps/trace";
+import { tempDir } from "@steps/testkit";
+import { onTestFinished } from "vitest";
+
+/** The built command, as users have it; STEP_RUNNER_TEST_COMMAND names another build. */
+export const COMMAND: string =
+  process.env["STEP_RUNNER_TEST_COMMAND"] ?? resolve(import.meta.dirname, "../../../node_modules/.bin/step-runner");
+
+export type Trace = Awaited<ReturnType<typeof decodeTrace>>;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** Fulfilled when the text was printed; rejected when the command ended without. */
+  printed(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface CallOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly stdio?: SpawnOptions["stdio"];
+}
+
+/** A user with a home of their own and a folder to work in. */
+export interface World {
+  readonly dir: string;
+  readonly work: string;
+  readonly stateDir: string;
+  readonly cacheDir: string;
+  readonly env: Readonly<Record<string, string>>;
+  start(args: readonly string[], options?: CallOptions): Running;
+  run(args: readonly string[], options?: CallOptions): Promise<Ended>;
+  /** Runs a list of steps, written in YAML, with `ci`. */
+  ci(steps: string, args?: readonly string[], options?: CallOptions): Promise<Ended>;
+  /** Folders of runs, the oldest first. */
+  runs(): string[];
+}
+
+export function createWorld(): World {
+  const dir = tempDir("step-runner-test-");
+  const work = join(dir, "work");
+  const stateDir = join(dir, "state");
+  const cacheDir = join(dir, "cache");
+  for (const path of [work, join(dir, "home")]) mkdirSync(path);
+  const env = {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: join(dir, "home"),
+    XDG_STATE_HOME: stateDir,
+    XDG_CACHE_HOME: cacheDir,
+  };
+  const start: World["start"] = (args, options = {}) => startCommand(args, env, { cwd: work, ...options });
+  const run: World["run"] = (args, options) => start(args, options).ended;
+  const runsDir = join(stateDir, "step-runner/v1/runs");
+  return {
+    dir,
+    work,
+    stateDir: join(stateDir, "step-runner/v1"),
+    cacheDir: join(cacheDir, "step-runner/v1"),
+    env,
+    start,
+    run,
+    ci: (steps, args = [], options = {}) => run(["ci", ...args], { ...options, env: { STEPS: steps, ...options.env } }),
+    runs: () =>
+      readdirSync(runsDir)
+        .toSorted()
+        .map((name) => join(runsDir, name)),
+  };
+}
+
+function startCommand(args: readonly string[], env: Readonly<Record<string, string>>, options: CallOptions): Running {
+  const child = spawn(COMMAND, [...args], {
+    cwd: options.cwd,
+    env: { ...env, ...options.env },
+    stdio: options.stdio ?? [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const texts = { stdout: "", stderr: "" };
+  const waiting = new Set<() => void>();
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text;
+      for (const look of waiting) look();
+    });
+  }
+  child.stdin?.on("error", () => undefined);
+  if (options.input !== undefined) child.stdin?.end(options.input);
+  const ended = new Promise<Ended>((fulfil, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => fulfil({ code, signal, ...texts }));
+  });
+  const printed = (text: string): Promise<void> =>
+    new Promise((fulfil, reject) => {
+      const look = (): void => {
+        if (!texts.stdout.includes(text) && !texts.stderr.includes(text)) return;
+        waiting.delete(look);
+        fulfil();
+      };
+      waiting.add(look);
+      look();
+      void ended.then((end) => reject(new Error(`ended without "${text}": ${JSON.stringify(end)}`)));
+    });
+  return { child, pid: child.pid ?? 0, ended, printed, kill: (signal) => void child.kill(signal) };
+}
+
+export async function readTrace(path: string): Promise<Trace> {
+  return decodeTrace(readFileSync(path, "utf8"));
+}
+
+/** Process ids whose command line holds the text. */
+export function processesWith(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    // It ended meanwhile.
+    return "";
+  }
+}
+
+/** Waits until something holds; the test's own time limit ends it. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((fulfil) => setTimeout(fulfil, 5));
+}
+
+/** A number of seconds that no other test sleeps for: what is left of a test can be found by it. */
+export function uniqueSeconds(): string {
+  return `${300 + Math.floor(Math.random() * 300)}.${String(Math.random()).slice(2, 12)}`;
+}
+
+/** All files below a folder, with their content as bytes in latin1. */
+export function readAll(dir: string): { readonly path: string; readonly content: string }[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path, content: readFileSync(path, "latin1") }));
+}
