@@ -1,32 +1,37 @@
 import { isAbsolute, resolve } from "node:path";
-import { type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
+import { type Engine, type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
 import { revealString, type RuntimeString, sensitive } from "@steps/model";
 import type { CommandLine } from "./command.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import { StopSignals } from "./signals.ts";
-import { complain, errors, output } from "./terminal.ts";
+import { complain, errors, hurryOutput, output } from "./terminal.ts";
 import { writeResults } from "./write-results.ts";
 import { writeTrace } from "./write-trace.ts";
 
 /** A job as a command knows it; what the flags of `runFlags` say is added here. */
 export type JobRequest = Pick<
   RunRequest,
-  "entry" | "source" | "specDefinition" | "positionOf" | "vars" | "env" | "jobName" | "workDir" | "baseDir"
+  "entry" | "source" | "specDefinition" | "positionOf" | "inputs" | "vars" | "env" | "jobName" | "workDir" | "baseDir"
 >;
+
+/** A job, or what finds it out once there is an engine. */
+export type JobSource = JobRequest | ((engine: Engine, signal: AbortSignal) => Promise<JobRequest>);
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
 export async function runJob(
   line: CommandLine,
-  job: JobRequest,
+  job: JobSource,
   defaults: { readonly outputFile?: string } = {},
 ): Promise<number> {
   await using engine = openEngine(line);
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
   const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
+  const timeoutMs = line.number("timeout");
+  if (timeoutMs !== undefined) setTimeout(hurryOutput, timeoutMs).unref();
   const result = await engine.run(
-    withFlags(line, job),
+    withFlags(line, typeof job === "function" ? await job(engine, stop.signal) : job),
     {
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
@@ -80,7 +85,12 @@ function secretsOf(values: Variables, masked: ReadonlySet<string>): string[] {
 function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {
   const { outcome } = result;
   if (outcome.status !== "success") complain(outcome.error?.message ?? `The job ended: ${outcome.status}`);
-  if (result.unmaskable > 0) complain(`${result.unmaskable} values are too short to be masked`);
+  if (result.unmaskable > 0)
+    complain(
+      result.unmaskable === 1
+        ? "A value is too short to be masked"
+        : `${result.unmaskable} values are too short to be masked`,
+    );
   if (outputFile !== undefined && !line.boolean("quiet")) void errors.write(Buffer.from(`Trace: ${outputFile}\n`));
 }
 
