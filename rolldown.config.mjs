@@ -11,6 +11,8 @@ export default defineConfig({
     dir: "apps/step-runner/dist",
     format: "cjs",
     cleanDir: true,
+    // Names stay, for traces of calls; the text of comments and white space only takes time to read.
+    minify: { compress: true, mangle: false, codegen: true },
     entryFileNames: "[name].cjs",
     chunkFileNames: "[name]-[hash].cjs",
   },

@@ -30,6 +30,7 @@ export function parseCommandLine(command: Command, args: readonly string[], env:
 }
 
 function parse(command: Command, args: readonly string[]): { values: Record<string, unknown>; positionals: string[] } {
+  if (args.length === 0) return { values: {}, positionals: [] };
   const options = Object.fromEntries(
     Object.entries(command.flags).map(([name, flag]) => [
       name,

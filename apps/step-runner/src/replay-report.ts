@@ -8,7 +8,7 @@ const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {
   "component-unavailable": "Not run: a component cannot be had",
   "missing-secret": "Not run: values are missing",
   "trace-invalid": "Not run: the trace was changed",
-  "runtime-drift": "The machine is different",
+  "runtime-drift": "The same result, but not the same logs, tools or machine",
   cancelled: "Cancelled",
   error: "Failed",
 };

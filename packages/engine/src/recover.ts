@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { killSurvivors } from "@steps/executor";
 import type { TraceJson } from "@steps/proto";
-import { createRecorder, parseJournal } from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
+import { foldJournal } from "./fold-journal.ts";
 import { describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "./run-directory.ts";
 
 /** A journal that became a trace. */
@@ -17,7 +17,6 @@ export interface Recovered {
 }
 
 const GRACE_MS = 2_000;
-const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
 /**
  * Turns a journal into a trace: of the file given, or of the newest run that neither ended nor still runs. Steps that
@@ -28,27 +27,16 @@ const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
  */
 export async function recover(stateDir: string, journalPath?: string): Promise<Recovered> {
   const journal = journalPath === undefined ? newestOpen(stateDir).journal : locate(journalPath);
-  const size = statSync(journal).size;
-  if (size > MAX_JOURNAL_BYTES)
-    throw new EngineError("JOURNAL_NOT_FOUND", `Cannot read journal "${journal}": it has ${size} bytes`);
-  const parsed = parseJournal(readFileSync(journal, "utf8"));
-  const recorder = createRecorder();
-  for (const event of parsed.events) recorder.apply(event);
-  const isFinished = parsed.events.some((event) => event.type === "run-finished");
+  const { trace, isFinished, isTorn } = foldJournal(journal);
   const run = runOf(journal);
   if (!isFinished && run !== undefined && isAlive(run)) {
     throw new EngineError("JOURNAL_IN_USE", `Cannot recover "${journal}": its run still runs`, {
       hint: "End it first; it writes its own trace.",
     });
   }
-  const trace = recorder.trace({
-    journalRoot: parsed.root,
-    journalEvents: parsed.events.length,
-    isRecovered: !isFinished,
-  });
   // The trace's id is also the mark that every process of the run carries in its environment.
   const killed = isFinished || run === undefined ? 0 : await killSurvivors(run.traceId, GRACE_MS);
-  return { trace, journal, isTorn: parsed.isTorn, killed };
+  return { trace, journal, isTorn, killed };
 }
 
 function locate(given: string): string {

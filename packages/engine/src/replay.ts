@@ -139,12 +139,17 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     isStrict: options.isStrict === true,
     ...(options.ignore === undefined ? {} : { ignore: options.ignore }),
   });
-  return report(verdictOf(comparison, options.isStrict === true), [], { replay: result, comparison });
+  return report(verdictOf(comparison), [], { replay: result, comparison });
 }
 
-function verdictOf(comparison: Comparison, isStrict: boolean): ReplayVerdict {
-  if (comparison.verdict === "different") return "different";
-  return isStrict && comparison.verdict === "drift" ? "runtime-drift" : "same";
+/** Kinds of differences that only a strict replay minds: the result is the same. */
+const DRIFT_KINDS: ReadonlySet<string> = new Set(["stdout", "stderr", "tools", "runtime"]);
+
+/** What a comparison means. Under strict a drift is a difference of its own kind. */
+export function verdictOf(comparison: Comparison): ReplayVerdict {
+  const counted = comparison.differences.filter(({ severity }) => severity === "different");
+  if (counted.length === 0) return "same";
+  return counted.every(({ kind }) => DRIFT_KINDS.has(kind)) ? "runtime-drift" : "different";
 }
 
 // A component that only turns out to be missing or changed while steps run is no difference of the build.

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { privateDirectory } from "./directories.ts";
 
@@ -41,11 +41,21 @@ export function listRuns(stateDir: string): RunDirectory[] {
 /** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
 export function closeRunDirectory(directory: RunDirectory, stateDir: string): void {
   writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
-  rmSync(directory.tmp, { recursive: true, force: true });
+  removeFolder(directory.tmp);
   const names = readdirSync(runsDirectory(stateDir));
   if (names.length <= KEPT_RUNS + KEPT_RUNS / 10) return;
   for (const old of listRuns(stateDir).slice(KEPT_RUNS)) {
     if (isClosed(old) || !isAlive(old)) rmSync(old.path, { recursive: true, force: true });
+  }
+}
+
+// Most jobs leave it empty, and Node has to load the part that removes whole trees.
+function removeFolder(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch (cause) {
+    void cause;
+    rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -14,15 +14,9 @@ import {
   type StepEvent,
 } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import {
-  createMasker,
-  createRecorder,
-  createRedactor,
-  createResultTree,
-  type JournalEvent,
-  type Masker,
-  type Recorder,
-} from "@steps/trace";
+import { createMasker, createRedactor, createResultTree, type JournalEvent, type Masker } from "@steps/trace";
+import { join } from "node:path";
+import { foldJournal } from "./fold-journal.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
 import { closeRunDirectory, createRunDirectory, type RunDirectory } from "./run-directory.ts";
@@ -70,7 +64,7 @@ export interface RunResult {
   readonly outcome: Outcome;
   /** For the command line: see `exitCodeOf()`. */
   readonly exitCode: number;
-  /** Folded when it is asked for, which most callers of a short job never do. */
+  /** Folded from the journal when it is asked for, which most callers of a short job never do. */
   readonly trace: () => TraceJson;
   /** Present if it was wanted. */
   readonly result: StepResultJson | undefined;
@@ -103,22 +97,20 @@ export async function run(
   recording.observe(started(context, request, directory.traceId));
   const { outcome, outputs } = await executeJob(context, request, { directory, masker, recording, hooks, signal });
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
-  const integrity = { journalRoot: journal.root, journalEvents: journal.count };
   closeRunDirectory(directory, context.stateDir);
   const { error } = outcome;
   return {
     outcome: error === undefined ? outcome : { ...outcome, error: { ...error, message: masker.text(error.message) } },
     exitCode: exitCodeOf(outcome),
-    trace: () => recording.recorder.trace(integrity),
+    trace: () => foldJournal(directory.journal).trace,
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,
   };
 }
 
-/** Redacts each event once, then hands it to everything that folds over the stream. */
+/** Redacts each event once, then hands it to everything that folds over the stream; the trace is folded from the journal. */
 class Recording {
-  readonly recorder: Recorder = createRecorder();
   readonly results: ReturnType<typeof createResultTree> | undefined;
   readonly #journal: JournalFile;
   readonly #redactor: ReturnType<typeof createRedactor>;
@@ -146,7 +138,6 @@ class Recording {
 
   #record(redacted: JournalEvent): void {
     this.#journal.append(redacted);
-    this.recorder.apply(redacted);
     this.results?.apply(redacted);
     this.#onEvent?.(redacted);
   }
@@ -183,6 +174,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       workDir: request.workDir,
       baseDir: request.baseDir,
       jobTmp: directory.tmp,
+      pipesDir: join(context.stateDir, "pipes"),
       graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
       // A run inside a step of another is part of that one too.
       cookie: directory.traceId,
