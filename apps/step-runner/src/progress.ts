@@ -4,13 +4,13 @@ import { errors, terminalOf } from "./terminal.ts";
 type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
 
 const SHOW_AFTER_MS = 500;
-const REDRAW_MS = 100;
+const REDRAW_MS = 250;
 
 /** What a person sees of a run besides the output of its steps; all of it on standard error. */
 export class Progress {
   readonly #terminal = terminalOf(2);
   readonly #isQuiet: boolean;
-  #fetch: { readonly start: number; drawn: number } | undefined;
+  #fetch: { readonly start: number; readonly timer: NodeJS.Timeout; text: string } | undefined;
   #hasLine = false;
 
   constructor(isQuiet: boolean) {
@@ -29,15 +29,19 @@ export class Progress {
   /** A fetch that takes long shows how far it is, on a terminal only and in one line that is drawn over. */
   readonly onProgress = (_path: string, reference: string, progress: FetchProgress): void => {
     if (!this.#terminal.isTerminal || this.#isQuiet) return;
-    const now = performance.now();
-    this.#fetch ??= { start: now, drawn: 0 };
-    if (now - this.#fetch.start < SHOW_AFTER_MS || now - this.#fetch.drawn < REDRAW_MS) return;
-    this.#fetch.drawn = now;
-    const seconds = Math.round((now - this.#fetch.start) / 1000);
-    const text = `Fetching ${reference}: ${progress.phase}${amount(progress)}, ${seconds} s`;
+    // A server that says nothing is waited for too, so the clock draws, not the news.
+    this.#fetch ??= { start: performance.now(), timer: setInterval(() => this.#draw(), REDRAW_MS).unref(), text: "" };
+    this.#fetch.text = `Fetching ${reference}: ${progress.phase}${amount(progress)}`;
+  };
+
+  #draw(): void {
+    if (this.#fetch === undefined) return;
+    const elapsedMs = performance.now() - this.#fetch.start;
+    if (elapsedMs < SHOW_AFTER_MS) return;
+    const text = `${this.#fetch.text}, ${Math.floor(elapsedMs / 1000)} s`;
     this.#hasLine = true;
     void errors.write(Buffer.from(`\r\u001B[K${text.slice(0, this.#terminal.width - 1)}`));
-  };
+  }
 
   readonly #names = new Map<string, string>();
 
@@ -47,6 +51,7 @@ export class Progress {
   }
 
   #endFetch(): void {
+    clearInterval(this.#fetch?.timer);
     this.#fetch = undefined;
     if (this.#hasLine) void errors.write(Buffer.from("\r\u001B[K"));
     this.#hasLine = false;
