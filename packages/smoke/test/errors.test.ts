@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "./workspace.ts";
+
+const document = readFileSync(join(root, "docs/reference/errors.md"), "utf8");
+const documented = new Set(Array.from(document.matchAll(/`([A-Z][A-Z_]+|[a-z]+(?:-[a-z]+)+)`/g), ([, code]) => code));
+const files = globSync("packages/*/src/**/*.ts", { cwd: root }).filter((file) => !/\.test\.ts$|\/gen\//.test(file));
+const sources = files.map((file) => readFileSync(join(root, file), "utf8"));
+
+function found(pattern: RegExp, code: RegExp): string[] {
+  const texts = sources.flatMap((source) => Array.from(source.matchAll(pattern), ([, text]) => text ?? ""));
+  return [...new Set(texts.flatMap((text) => Array.from(text.matchAll(code), ([, name]) => name ?? "")))].toSorted();
+}
+
+const unions = found(/export type \w+ErrorCode =([^;]+);/g, /"([A-Z_]+)"/g);
+const failures = found(
+  /(?:StepsError<|\bcode: |(?:\?|:|\?\?) |throw new \w+Error\(\s*)("[A-Z]+(?:_[A-Z]+)+")/g,
+  /"([A-Z_]+)"/g,
+);
+const diagnostics = found(/\bcode: ([^,\n]*"[a-z]+(?:-[a-z]+)+"[^,\n]*)/g, /"([a-z]+(?:-[a-z]+)+)"/g);
+
+describe("docs/reference/errors.md", () => {
+  it.each([
+    ["error unions", unions, 60],
+    ["errors and failures that are made somewhere", failures, 20],
+    ["diagnostics", diagnostics, 45],
+  ])("names every code of the %s", (_, codes, atLeast) => {
+    expect(codes.length).toBeGreaterThan(atLeast);
+    expect(codes.filter((code) => !documented.has(code))).toEqual([]);
+  });
+
+  it("names no code that is gone", () => {
+    const all = sources.join("\n");
+    const gone = [...documented].filter((code) => code !== undefined && !all.includes(`"${code}"`));
+    expect(gone).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+// Writes docs/reference/cli.md from the tables of the commands; --check only says whether it is stale.
+// Run it with: node --conditions=@steps/source scripts/cli-docs.mjs
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "apps/step-runner/src/commands");
+const target = join(root, "docs/reference/cli.md");
+const GROUPS = ["", "trace", "cache"];
+const ORDER = ["ci", "local", "run", "compile", "validate", "replay"];
+
+const commands = await readCommands();
+const text = document(commands);
+if (process.argv.includes("--check")) {
+  if (readOptional(target) !== text) {
+    console.error("docs/reference/cli.md is stale: node --conditions=@steps/source scripts/cli-docs.mjs writes it");
+    process.exitCode = 1;
+  }
+} else {
+  writeFileSync(target, text);
+}
+
+async function readCommands() {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.includes(".test."));
+  const modules = await Promise.all(files.map((name) => import(join(folder, name))));
+  return modules
+    .flatMap((module) => Object.values(module).filter((value) => typeof value?.run === "function"))
+    .toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+}
+
+function rank(name) {
+  const group = name.includes(" ") ? name.split(" ")[0] : "";
+  const place = ORDER.indexOf(name);
+  return GROUPS.indexOf(group) * 100 + (place === -1 ? 99 : place);
+}
+
+function document(commands) {
+  return `# Commands
+
+Made from the tables of the commands by \`scripts/cli-docs.mjs\`; do not edit. \`step-runner COMMAND --help\` says more, with examples.
+
+| command | what it does |
+| --- | --- |
+${commands.map((command) => `| \`${cell(`${command.name} ${command.usage}`)}\` | ${cell(command.summary)} |`).join("\n")}
+
+A flag wins over its environment variable, which wins over the default. Switches take \`--no-NAME\` too, and
+their variables \`true\`, \`false\`, \`1\`, \`0\`, \`yes\`, \`no\`, \`on\`, \`off\`. Durations are \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`7d\`; a bare number is seconds.
+Pairs are split before each \`,NAME=\`, so a value may hold commas.
+
+| flag | of | what it does |
+| --- | --- | --- |
+${flagsOf(commands)
+  .map(({ name, flag, of }) => `| \`--${name}${value(flag)}\` | ${users(of, commands)} | ${cell(describe(flag))} |`)
+  .join("\n")}
+`;
+}
+
+/** Each flag once; one that means something else in another command is another flag. */
+function flagsOf(commands) {
+  const rows = new Map();
+  for (const command of commands) {
+    for (const [name, flag] of Object.entries(command.flags)) {
+      const key = `${name}\0${JSON.stringify(flag)}`;
+      const row = rows.get(key) ?? { name, flag, of: [] };
+      rows.set(key, { ...row, of: [...row.of, command.name] });
+    }
+  }
+  return [...rows.values()];
+}
+
+function users(of, commands) {
+  const missing = commands.map(({ name }) => name).filter((name) => !of.includes(name));
+  if (missing.length === 0) return "all";
+  return missing.length <= 2 ? `all but ${missing.join(", ")}` : of.join(", ");
+}
+
+function value(flag) {
+  if (flag.type === "boolean") return "";
+  const usual = { pairs: "NAME=VALUE,…", duration: "DURATION", number: "N" };
+  const placeholder = flag.placeholder ?? flag.choices?.join("|") ?? usual[flag.type] ?? "VALUE";
+  return ` ${placeholder.replaceAll("|", "\\|")}`;
+}
+
+function describe(flag) {
+  const facts = [
+    ...(flag.default === undefined || flag.default === false ? [] : [`default \`${flag.default}\``]),
+    ...(flag.env === undefined ? [] : [`\`${flag.env}\``]),
+  ];
+  return `${flag.summary}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+function cell(text) {
+  return text.replaceAll(/(?<!\\)\|/g, "\\|");
+}
+
+function readOptional(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
