@@ -7,6 +7,7 @@ export type EngineErrorCode =
   | "STATE_UNSAFE"
   | "JOURNAL_NOT_FOUND"
   | "JOURNAL_IN_USE"
+  | "JOURNAL_CHANGED"
   | "PIN_MISSING";
 
 /** What keeps a run from being put together. */

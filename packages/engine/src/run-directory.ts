@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { privateDirectory } from "./directories.ts";
 
@@ -13,8 +13,12 @@ export interface RunDirectory {
   readonly tmp: string;
 }
 
-/** How many ended runs are kept. */
+/** How many ended runs are kept, at least. */
 const KEPT_RUNS = 100;
+/** A run that has just ended is still read by its process, which may be one that lives long. */
+const KEPT_AFTER_END_MS = 3_600_000;
+/** Looking for what to forget takes longer than a short run, so that few runs do it. */
+const SWEEP_EVERY = 10;
 
 /** Makes the directory of a new run below the state directory. Names sort by time. */
 export function createRunDirectory(stateDir: string): RunDirectory {
@@ -42,11 +46,16 @@ export function listRuns(stateDir: string): RunDirectory[] {
 export function closeRunDirectory(directory: RunDirectory, stateDir: string): void {
   writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
   removeFolder(directory.tmp);
-  const names = readdirSync(runsDirectory(stateDir));
-  if (names.length <= KEPT_RUNS + KEPT_RUNS / 10) return;
+  const { length } = readdirSync(runsDirectory(stateDir));
+  if (length <= KEPT_RUNS || length % SWEEP_EVERY !== 0) return;
   for (const old of listRuns(stateDir).slice(KEPT_RUNS)) {
-    if (isClosed(old) || !isAlive(old)) rmSync(old.path, { recursive: true, force: true });
+    if (!isAlive(old) || isLongClosed(old)) rmSync(old.path, { recursive: true, force: true });
   }
+}
+
+function isLongClosed(directory: RunDirectory): boolean {
+  const stat = statSync(join(directory.path, "closed"), { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > KEPT_AFTER_END_MS;
 }
 
 // Most jobs leave it empty, and Node has to load the part that removes whole trees.

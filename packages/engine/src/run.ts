@@ -99,10 +99,11 @@ export async function run(
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
   closeRunDirectory(directory, context.stateDir);
   const { error } = outcome;
+  const { root } = journal;
   return {
     outcome: error === undefined ? outcome : { ...outcome, error: { ...error, message: masker.text(error.message) } },
     exitCode: exitCodeOf(outcome),
-    trace: () => foldJournal(directory.journal).trace,
+    trace: () => foldJournal(directory.journal, root).trace,
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { ambientEnvironment, jobVariables, secretVariableNames } from "./base-environment.ts";
+
+const env = {
+  HOME: "/h", PATH: "/bin", LANG: "C", SECRET: "x", CI: "true", CI_JOB_ID: "1", GITLAB_CI: "true", DOCKER_HOST: "d",
+  CIRCLE: "x", STEP_RUNNER_COOKIE: "x", NODE_OPTIONS: "x", LD_PRELOAD: "x", UNSET: undefined,
+}; // oxfmt-ignore
+
+describe("the environment of a run", () => {
+  it("starts from the names that every step gets", () => {
+    expect({ ...ambientEnvironment(env) }).toEqual({ HOME: "/h", PATH: "/bin", LANG: "C" });
+  });
+
+  it("keeps the variables of the job apart", () => {
+    expect({ ...jobVariables(env) }).toEqual({ CI: "true", CI_JOB_ID: "1", GITLAB_CI: "true", DOCKER_HOST: "d" });
+  });
+
+  it("knows GitLab's own secrets by name", () => {
+    expect(secretVariableNames(["CI_JOB_ID", "CI_JOB_TOKEN", "DOCKER_AUTH_CONFIG"])).toEqual([
+      "CI_JOB_TOKEN",
+      "DOCKER_AUTH_CONFIG",
+    ]);
+  });
+});

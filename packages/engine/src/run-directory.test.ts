@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { tempDir } from "@steps/testkit";
+import { describe, expect, it } from "vitest";
+import { closeRunDirectory, createRunDirectory, isAlive, isClosed, listRuns } from "./run-directory.ts";
+
+describe("run directories", () => {
+  it("are private, unique and listed with the newest first", async () => {
+    const state = join(tempDir(), "state");
+    const made = [];
+    for (let index = 0; index < 3; index += 1) {
+      made.push(createRunDirectory(state));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(listRuns(state).map(({ traceId }) => traceId)).toEqual(made.map(({ traceId }) => traceId).toReversed());
+    expect(new Set(made.map(({ traceId }) => traceId)).size).toBe(3);
+    for (const { path, tmp } of made) {
+      expect(statSync(path).mode & 0o777).toBe(0o700);
+      expect(existsSync(tmp)).toBe(true);
+    }
+  });
+
+  it("are alive while their process is, and closed when they were closed", () => {
+    const state = join(tempDir(), "state");
+    const run = createRunDirectory(state);
+    expect([isAlive(run), isClosed(run)]).toEqual([true, false]);
+    closeRunDirectory(run, state);
+    expect(isClosed(run)).toBe(true);
+    expect(existsSync(run.tmp)).toBe(false);
+  });
+
+  it("are not alive when another process got their number", async () => {
+    const state = join(tempDir(), "state");
+    const run = createRunDirectory(state);
+    const owner = join(run.path, "owner");
+    const [, startTime, boot] = readFileSync(owner, "utf8").split(" ");
+    const other = spawn("sleep", ["60"]);
+    writeFileSync(owner, `${other.pid} ${startTime} ${boot}`);
+    expect(isAlive(run)).toBe(false);
+    writeFileSync(owner, `${process.pid} ${startTime} another-boot`);
+    expect(isAlive(run)).toBe(false);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    for (const text of ["", "0 0 0", "-1", "x", "99999999999 1 1"]) {
+      writeFileSync(owner, text);
+      expect(isAlive(run), text).toBe(false);
+    }
+  });
+
+  it("of old runs are forgotten; those that still run, or have just ended in a process that lives, are not", () => {
+    const state = join(tempDir(), "state");
+    const running = createRunDirectory(state);
+    const justEnded = createRunDirectory(state);
+    closeRunDirectory(justEnded, state);
+    const longEnded = createRunDirectory(state);
+    closeRunDirectory(longEnded, state);
+    utimesSync(join(longEnded.path, "closed"), 1, 1);
+    for (let index = 0; index < 130; index += 1) {
+      const run = createRunDirectory(state);
+      writeFileSync(join(run.path, "owner"), "4194305 1 boot");
+      closeRunDirectory(run, state);
+    }
+    expect([running, justEnded, longEnded].map(({ path }) => existsSync(path))).toEqual([true, true, false]);
+    const left = listRuns(state).length;
+    expect(left).toBeGreaterThanOrEqual(102);
+    expect(left).toBeLessThanOrEqual(112);
+  });
+
+  it("leave alone what is not a run", () => {
+    const state = join(tempDir(), "state");
+    const run = createRunDirectory(state);
+    mkdirSync(join(state, "runs/mine"));
+    expect(listRuns(state)).toEqual([run]);
+  });
+});
