@@ -2,8 +2,8 @@ import { ambientEnvironment, userDirectories } from "@steps/engine";
 import type { Command, CommandLine } from "../command.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { jobFlags, readJob } from "../read-job.ts";
-import { runFlags } from "../run-flags.ts";
-import { runJob } from "../run-job.ts";
+import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
+import { absolute, runJob } from "../run-job.ts";
 
 export const local: Command = {
   name: "local",
@@ -41,12 +41,20 @@ async function run(line: CommandLine): Promise<number> {
   });
 }
 
-// A step-runner that the job calls keeps its files where this one does.
+// A step-runner that the job calls keeps its files where this one does and fetches from where this one does.
 function jobEnvironment(line: CommandLine): Record<string, string> {
   const env = ambientEnvironment(process.env);
   const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
   for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
-  const stateDir = line.string("state-dir") ?? userDirectories(process.env).state;
-  env["PATH"] = `${launcherDirectory(stateDir)}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
+  for (const [name, flag] of Object.entries({ ...fetchFlags, "state-dir": stateDir })) {
+    const given = line.list(name).join(" ");
+    if (flag.env !== undefined && given !== "") env[flag.env] = isPath(name) ? absolute(given) : given;
+  }
+  const state = line.string("state-dir") ?? userDirectories(process.env).state;
+  env["PATH"] = `${launcherDirectory(absolute(state))}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
   return env;
+}
+
+function isPath(flag: string): boolean {
+  return flag === "cache-dir" || flag === "state-dir";
 }

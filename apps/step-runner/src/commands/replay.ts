@@ -66,6 +66,7 @@ export const replay: Command = {
 };
 
 async function run(line: CommandLine): Promise<number> {
+  const secrets = readSecrets(line.list("secret"));
   const trace = await readTrace(line.positionals[0] as string);
   assertReplayable(trace);
   if (line.boolean("dry-run")) {
@@ -73,7 +74,7 @@ async function run(line: CommandLine): Promise<number> {
     return 0;
   }
   if (!(await isWanted(line, trace))) return 130;
-  const report = await execute(line, trace);
+  const report = await execute(line, trace, secrets);
   const isJson = line.string("report") === "json";
   await print(
     isJson ? `${JSON.stringify(replayReportJson(report), null, 2)}\n` : formatReplayReport(report, terminalOf(1)),
@@ -82,7 +83,11 @@ async function run(line: CommandLine): Promise<number> {
   return isDifference && line.boolean("report-only") ? 0 : report.exitCode;
 }
 
-async function execute(line: CommandLine, trace: Trace): Promise<ReplayReport> {
+async function execute(
+  line: CommandLine,
+  trace: Trace,
+  secrets: Readonly<Record<string, string>>,
+): Promise<ReplayReport> {
   await using engine = openEngine(line);
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
@@ -90,7 +95,7 @@ async function execute(line: CommandLine, trace: Trace): Promise<ReplayReport> {
   // With a report for machines standard output is the report's alone.
   const stdout = line.string("report") === "json" ? errors : output;
   const report = await engine.replay(trace, {
-    secrets: readSecrets(line.list("secret")),
+    secrets,
     ...(workDir === undefined ? {} : { workDir: absolute(workDir) }),
     isStrict: line.boolean("strict"),
     ignore: line.list("ignore"),
