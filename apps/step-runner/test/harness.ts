@@ -13,10 +13,12 @@ export type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 
 export interface Ended {
   readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+  readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
 }
+
+type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGKILL";
 
 export interface Running {
   readonly child: ChildProcess;
@@ -24,7 +26,7 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Fulfilled when the text was printed; rejected when the command ended without. */
   printed(text: string): Promise<void>;
-  kill(signal: NodeJS.Signals): void;
+  kill(signal: Signal): void;
 }
 
 export interface CallOptions {
