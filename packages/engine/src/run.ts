@@ -154,6 +154,7 @@ interface Job {
 
 async function executeJob(context: RunContext, request: RunRequest, job: Job): ReturnType<typeof execute> {
   const { directory, masker, recording, hooks, signal } = job;
+  const { onProgress } = hooks;
   const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
     recording.observe({ type: "note", at: Date.now(), path, level, code, message });
   const loader = new StepLoader({
@@ -161,7 +162,9 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     tmpDir: directory.tmp,
     isLenient: request.isLenient === true,
     ...(request.pin === undefined ? {} : { pin: request.pin }),
-    ...(hooks.onProgress === undefined ? {} : { onProgress: hooks.onProgress }),
+    ...(onProgress === undefined
+      ? {}
+      : { onProgress: (path, name, progress) => onProgress(path, masker.text(name), progress) }),
     onNote: (path, code, message) => note(path, "warning", code, message),
     onDiagnostics: (path, diagnostics) =>
       noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),

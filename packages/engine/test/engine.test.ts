@@ -170,6 +170,26 @@ describe("engine.run()", () => {
   });
 });
 
+describe("the progress of a fetch", () => {
+  test("names the component without a secret of its reference", async () => {
+    const dir = tempDir();
+    const repository = await createGitRepository(join(tempDir(), "c4nary-of-mine"), {
+      "step.yml": "spec: {}\n---\nexec: {command: ['true']}\n",
+    });
+    await using server = await startGitHttpServer(dirname(repository.dir));
+    await using engine = openEngine(dir);
+    const seen: string[] = [];
+    const url = server.url.replace("//", "//user:passw0rd-of-mine@");
+    const result = await run(engine, dir, `[{name: a, step: 'git+${url}/c4nary-of-mine@main'}]`, {
+      hooks: { onProgress: (_path, reference) => void seen.push(reference) },
+      request: { secrets: ["c4nary-of-mine"] },
+    });
+    expect(result.exitCode).toBe(0);
+    expect(seen[0]).toContain("[MASKED]@main");
+    expect(seen.join("\n")).not.toMatch(/c4nary|passw0rd/);
+  });
+});
+
 describe("engine.load()", () => {
   test("fetches and compiles without running, and says what is wrong", async () => {
     const dir = tempDir();
