@@ -1,18 +1,24 @@
 import type { Compiled } from "@steps/compiler";
 import { type Diagnostic, formatDiagnostic, type SpecDefinition } from "@steps/model";
+import { createMasker } from "@steps/trace";
+import type { CommandLine } from "./command.ts";
 import { errors } from "./terminal.ts";
 
-/** Shows errors and warnings on standard error; notes only where they are asked for. */
+/** Shows errors and warnings on standard error, notes only where they are asked for; the values of `--mask` are replaced. */
 export function showDiagnostics(
+  line: CommandLine,
   diagnostics: readonly Diagnostic[],
   options: { readonly withNotes?: boolean } = {},
 ): void {
   const shown = diagnostics.filter((diagnostic) => diagnostic.severity !== "note" || options.withNotes === true);
-  if (shown.length > 0) void errors.write(Buffer.from(`${shown.map(formatDiagnostic).join("\n")}\n`));
+  if (shown.length === 0) return;
+  const masker = createMasker();
+  for (const secret of line.list("mask")) masker.add(secret);
+  void errors.write(Buffer.from(`${masker.text(shown.map(formatDiagnostic).join("\n"))}\n`));
 }
 
 /** Shows what is wrong with an input and gives its definition if it has one. */
-export function requireCompiled(compiled: Compiled): SpecDefinition | undefined {
-  showDiagnostics(compiled.diagnostics);
+export function requireCompiled(line: CommandLine, compiled: Compiled): SpecDefinition | undefined {
+  showDiagnostics(line, compiled.diagnostics);
   return compiled.specDefinition;
 }

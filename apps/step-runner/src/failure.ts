@@ -23,10 +23,33 @@ export function describeFailure(error: unknown, command: string): number {
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (error instanceof Error && typeof code === "string" && /^E[A-Z]+$/.test(code)) {
-    complain(error.message);
+    const { path } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && path !== undefined) {
+      complain(`There is no file "${path}"`);
+      return 2;
+    }
+    complain(path === undefined ? error.message : `Cannot use "${path}": ${describeCode(code)}`, hintFor(code));
     return 1;
   }
   // Anything else is a fault of ours, so the trace of calls is worth more than a tidy line.
   complain(`Internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return 1;
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EISDIR: "it is a folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of the path is not a folder",
+  EPERM: "permission denied",
+  EROFS: "it may only be read",
+};
+
+function describeCode(code: string): string {
+  return CODES[code] ?? code;
+}
+
+function hintFor(code: string): string | undefined {
+  if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") return undefined;
+  return "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.";
 }

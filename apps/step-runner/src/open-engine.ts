@@ -1,9 +1,16 @@
+import { resolve } from "node:path";
 import { createEngine, type Engine, type TraceSync } from "@steps/engine";
 import { type CommandLine, UsageError } from "./command.ts";
 import { VERSION } from "./version.ts";
 
-/** An engine as the flags of a command want it; a flag that the command lacks keeps its default. */
-export function openEngine(line: CommandLine): Engine {
+/**
+ * An engine as the flags of a command want it; a flag that the command lacks keeps its default. `excluded` files are no
+ * part of a local component, though they may lie in its folder.
+ */
+export function openEngine(
+  line: CommandLine,
+  options: { readonly excluded?: readonly (string | undefined)[] } = {},
+): Engine {
   const cacheDir = line.string("cache-dir");
   const stateDir = line.string("state-dir");
   const traceSync = line.string("trace-sync");
@@ -16,6 +23,7 @@ export function openEngine(line: CommandLine): Engine {
     cache: {
       ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
       isOffline: line.boolean("offline"),
+      excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),
       mirrors: readMirrors(line.list("mirror")),
     },
   });

@@ -14,8 +14,8 @@ export function parseCommandLine(command: Command, args: readonly string[], env:
     if (flag === undefined) return [];
     const given = values[name];
     if (given !== undefined) return (Array.isArray(given) ? given : [given]).map(String);
-    const fallback = (flag.env === undefined ? undefined : env[flag.env]) ?? flag.default;
-    return fallback === undefined || fallback === "" ? [] : [String(fallback)];
+    const fallback = (flag.env === undefined ? undefined : env[flag.env]) || flag.default;
+    return fallback === undefined ? [] : [String(fallback)];
   };
   const line: CommandLine = {
     positionals,

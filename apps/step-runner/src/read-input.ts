@@ -47,7 +47,7 @@ export async function readInput(line: CommandLine): Promise<Input> {
 
 function compileText(line: CommandLine, name: string, text: string): Input {
   const compiled = compileInput({ name, text }, { isLenient: line.boolean("lenient") });
-  showDiagnostics(compiled.diagnostics, { withNotes: true });
+  showDiagnostics(line, compiled.diagnostics, { withNotes: true });
   return { name, specDefinition: compiled.specDefinition };
 }
 
@@ -56,7 +56,7 @@ function readSteps(line: CommandLine): Input {
   if (text === undefined)
     throw new UsageError("Nothing to read", "Name a file or a reference, give --json, or set STEPS.");
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
-  showDiagnostics(compiled.diagnostics, { withNotes: true });
+  showDiagnostics(line, compiled.diagnostics, { withNotes: true });
   return { name: "STEPS", specDefinition: compiled.specDefinition };
 }
 
@@ -68,7 +68,8 @@ async function load(line: CommandLine, reference: StepReference): Promise<Input>
     const loaded = await engine.load(reference, process.cwd(), {
       signal: stop.signal,
       isLenient: line.boolean("lenient"),
-      onDiagnostics: (_path, diagnostics: readonly Diagnostic[]) => showDiagnostics(diagnostics, { withNotes: true }),
+      onDiagnostics: (_path, diagnostics: readonly Diagnostic[]) =>
+        showDiagnostics(line, diagnostics, { withNotes: true }),
     });
     return { name, specDefinition: loaded.specDefinition };
   } catch (error) {

@@ -28,19 +28,19 @@ export interface LocalJob {
 export function readJob(line: CommandLine, path: string): LocalJob | undefined {
   const source: Source = { name: path, text: readFileSync(path, "utf8") };
   const workDir = absolute(line.string("work-dir") ?? dirname(path));
-  const jobName = line.string("job-name") ?? onlyJob(source);
+  const jobName = line.string("job-name") ?? onlyJob(line, source);
   if (jobName === undefined) return undefined;
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
   const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: line.pairs("variable") });
-  showDiagnostics(diagnostics);
+  showDiagnostics(line, diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }
 
-function onlyJob(source: Source): string | undefined {
+function onlyJob(line: CommandLine, source: Source): string | undefined {
   const { jobs, diagnostics } = listJobs(source);
   if (jobs.length === 1) return jobs[0];
   if (jobs.length === 0) {
-    showDiagnostics(diagnostics);
+    showDiagnostics(line, diagnostics);
     throw new UsageError(`"${source.name}" has no job`);
   }
   throw new UsageError(

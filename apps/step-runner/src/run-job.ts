@@ -6,8 +6,12 @@ import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import { StopSignals } from "./signals.ts";
 import { complain, errors, hurryOutput, output } from "./terminal.ts";
-import { writeResults } from "./write-results.ts";
+import { resultsPath, writeResults } from "./write-results.ts";
+import { assertWritable } from "./write-whole.ts";
 import { writeTrace } from "./write-trace.ts";
+
+/** What a timer of Node can hold; a longer one would fire at once. */
+export const MAX_TIMER_MS: number = 2_147_483_647;
 
 /** A job as a command knows it; what the flags of `runFlags` say is added here. */
 export type JobRequest = Pick<
@@ -24,23 +28,26 @@ export async function runJob(
   job: JobSource,
   defaults: { readonly outputFile?: string } = {},
 ): Promise<number> {
-  await using engine = openEngine(line);
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
   const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
   const timeoutMs = line.number("timeout");
-  if (timeoutMs !== undefined) setTimeout(hurryOutput, timeoutMs).unref();
+  if (timeoutMs !== undefined) setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
+  const outputFile = line.string("output-file") ?? defaults.outputFile;
+  const resultsFile = wantsResult ? resultsPath(line) : undefined;
+  for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
+  await using engine = openEngine(line, { excluded: [outputFile, resultsFile] });
   const result = await engine.run(
-    withFlags(line, typeof job === "function" ? await job(engine, stop.signal) : job),
+    { ...withFlags(line, typeof job === "function" ? await job(engine, stop.signal) : job), hurry: stop.hurry },
     {
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
       onOutput: (stream, chunk) => (stream === "stdout" ? output : errors).write(chunk),
       wantsResult,
+      wantsTrace: outputFile !== undefined,
     },
     stop.signal,
   );
-  const outputFile = line.string("output-file") ?? defaults.outputFile;
   if (outputFile !== undefined) writeTrace(outputFile, result.trace());
   if (wantsResult && result.result !== undefined) await writeResults(line, result.result);
   report(line, result, outputFile);
@@ -60,7 +67,7 @@ function withFlags(line: CommandLine, job: JobRequest): RunRequest {
     ...job,
     vars,
     env,
-    secrets: [...line.list("mask"), ...secretsOf(vars, masked), ...secretsOf(env, masked)],
+    secrets: [...line.list("mask"), ...secretsOf(vars, masked), ...secretsOf(env, masked), ...proxyPasswords(job.env)],
     isLenient: line.boolean("lenient"),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(graceMs === undefined ? {} : { graceMs }),
@@ -80,6 +87,25 @@ function marked(values: Variables, masked: ReadonlySet<string>): Variables {
 
 function secretsOf(values: Variables, masked: ReadonlySet<string>): string[] {
   return Object.entries(values).flatMap(([name, value]) => (masked.has(name) ? [revealString(value)] : []));
+}
+
+// The address of a proxy is no secret, what it is asked with is.
+function proxyPasswords(env: Variables): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (!/_proxy$/i.test(name)) return [];
+    const userinfo = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/@\s]*:[^/\s]*)@/i.exec(revealString(value))?.[1];
+    const password = userinfo?.slice(userinfo.indexOf(":") + 1);
+    return password === undefined || password === "" ? [] : [password, decoded(password)];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    void cause;
+    return text;
+  }
 }
 
 function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {

@@ -3,10 +3,11 @@ import { hurryOutput } from "./terminal.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Turns the signals that ask a program to stop into one AbortSignal. */
+/** Turns the signals that ask a program to stop into an AbortSignal. */
 export class StopSignals implements Disposable {
   readonly #controller = new AbortController();
-  readonly #handlers = SIGNALS.map((name) => [name, () => this.#controller.abort(new Cancelled(name))] as const);
+  readonly #hurry = new AbortController();
+  readonly #handlers = SIGNALS.map((name) => [name, () => this.#take(name)] as const);
 
   constructor() {
     for (const [name, handler] of this.#handlers) process.on(name, handler);
@@ -15,6 +16,16 @@ export class StopSignals implements Disposable {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Aborted by the second signal: who asks twice does not want to wait for the grace time. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
+  }
+
+  #take(name: (typeof SIGNALS)[number]): void {
+    if (this.signal.aborted) this.#hurry.abort();
+    this.#controller.abort(new Cancelled(name));
   }
 
   [Symbol.dispose](): void {

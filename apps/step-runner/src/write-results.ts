@@ -6,7 +6,17 @@ type StepResult = Parameters<typeof encodePrototext>[0];
 
 /** Writes the result tree where and how the flags want it. */
 export async function writeResults(line: CommandLine, result: StepResult): Promise<void> {
-  const isText = line.string("step-results-format") === "prototext";
-  const path = line.string("step-results-file") ?? (isText ? "step-results.txtpb" : "step-results.json");
-  writeWhole(path, isText ? await encodePrototext(result) : `${JSON.stringify(result, null, 2)}\n`);
+  writeWhole(
+    resultsPath(line),
+    isPrototext(line) ? await encodePrototext(result) : `${JSON.stringify(result, null, 2)}\n`,
+  );
+}
+
+/** Where the result tree goes. */
+export function resultsPath(line: CommandLine): string {
+  return line.string("step-results-file") ?? (isPrototext(line) ? "step-results.txtpb" : "step-results.json");
+}
+
+function isPrototext(line: CommandLine): boolean {
+  return line.string("step-results-format") === "prototext";
 }

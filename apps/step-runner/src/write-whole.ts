@@ -1,5 +1,16 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
+import { UsageError } from "./command.ts";
 
 /**
  * Writes a file in one go: a reader sees the old content or the new one, never a part. A path that is not an ordinary
@@ -24,5 +35,22 @@ export function writeWhole(path: string, text: string): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Says before anything runs that a file could not be written afterwards. @throws {UsageError} */
+export function assertWritable(path: string): void {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.isDirectory() === true) throw new UsageError(`Cannot write "${path}": it is a folder`);
+  if (there !== undefined && !there.isFile()) return;
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`Cannot write "${path}": there is no folder "${folder}"`);
+  }
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    void cause;
+    throw new UsageError(`Cannot write "${path}": the folder "${folder}" may not be written to`);
   }
 }

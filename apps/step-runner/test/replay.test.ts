@@ -182,9 +182,9 @@ describe("the verdict on a job", () => {
     expect(await runner.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("Cancelled") });
   });
 
-  test("1: there is no such file; 2: no such flag", async () => {
+  test("2: there is no such file, no such flag", async () => {
     const world = createWorld();
-    expect((await replay(world)).code).toBe(1);
+    expect((await replay(world)).code).toBe(2);
     expect((await replay(world, "--strct")).code).toBe(2);
   });
 });

@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "./component.ts";
 import type { CacheContext } from "./context.ts";
 import { asCacheError, CacheError, throwIfCancelled } from "./error.ts";
@@ -19,6 +21,8 @@ export interface CacheOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What to ask instead: URL prefix to URL prefix. `Resource.uri` keeps what the author wrote. */
   readonly mirrors?: Readonly<Record<string, string>>;
+  /** Absolute paths that are no part of a local component, such as the trace that is written into its folder. */
+  readonly excluded?: readonly string[];
   readonly limits?: Partial<Limits>;
   /** `auto` looks at sizes and times first and reads a tree only when something is odd; `always` reads it every time. */
   readonly verify?: "auto" | "always";
@@ -31,6 +35,7 @@ const sharedFlights: Flights = new Map();
  * Opens a cache for one job. Nothing is touched before the first component is asked for.
  */
 export function createCache(options: CacheOptions): ComponentCache {
+  const excluded = new Set(options.excluded?.map(realParent));
   const digests: FileDigests = new Map();
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const open = once(() => createContext(options, limits));
@@ -59,7 +64,9 @@ export function createCache(options: CacheOptions): ComponentCache {
       case "zip":
         return await (await import("./zip/zip-component.ts")).resolveZip(open(), request, how);
       case "local":
-        return await (await import("./local/local-component.ts")).resolveLocal(request, { ...how, limits, digests });
+        return await (
+          await import("./local/local-component.ts")
+        ).resolveLocal(request, { ...how, limits, digests, excluded });
     }
   };
 
@@ -125,4 +132,15 @@ function once<T>(make: () => T): (() => T) & { readonly value: T | undefined } {
   let value: T | undefined;
   const get = (): T => (value ??= make());
   return Object.defineProperty(get, "value", { get: () => value }) as typeof get & { readonly value: T | undefined };
+}
+
+// Folders are looked at by their real names.
+function realParent(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch (cause) {
+    // Its folder is not there yet, so nothing in it is looked at.
+    void cause;
+    return path;
+  }
 }

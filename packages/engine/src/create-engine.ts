@@ -8,6 +8,7 @@ import { privateDirectory, userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
 import { type LoaderOptions, StepLoader } from "./load-step.ts";
+import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
 import { run, type RunContext, type RunHooks, type RunRequest, type RunResult } from "./run.ts";
@@ -46,7 +47,9 @@ export function createEngine(options: EngineOptions): Engine {
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
   const cache = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
-  const context: RunContext = { cache, stateDir, traceSync: options.traceSync ?? "background", runner: options.runner };
+  const ended: RunDirectory[] = [];
+  const { traceSync = "background", runner } = options;
+  const context: RunContext = { cache, stateDir, traceSync, ended, runner };
   return {
     cache,
     stateDir,
@@ -54,7 +57,10 @@ export function createEngine(options: EngineOptions): Engine {
     replay: (trace, replayOptions) => replay(context, trace, replayOptions),
     recover: (journal) => recover(stateDir, journal),
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
-    [Symbol.asyncDispose]: () => cache[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      for (const directory of ended.splice(0)) closeRunDirectory(directory, stateDir);
+      await cache[Symbol.asyncDispose]();
+    },
   };
 }
 

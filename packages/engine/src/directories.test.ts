@@ -24,13 +24,13 @@ describe("userDirectories()", () => {
 });
 
 describe("privateDirectory()", () => {
-  it("makes it for its owner alone, and closes one that others may read", () => {
+  it("makes it for its owner alone, and leaves the mode of one that was there", () => {
     const path = join(tempDir(), "a/b");
     expect(privateDirectory(path)).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
     chmodSync(path, 0o755);
     privateDirectory(path);
-    expect(statSync(path).mode & 0o777).toBe(0o700);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
   it.each([0o770, 0o702, 0o777])("refuses one of mode %o, with a hint", (mode) => {

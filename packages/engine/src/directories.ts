@@ -31,7 +31,7 @@ export function userDirectories(env: Readonly<Record<string, string | undefined>
  * @throws {EngineError} STATE_UNSAFE if it belongs to somebody else or others may write to it
  */
 export function privateDirectory(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = statSync(path);
   const uid = process.getuid?.();
   if (uid !== undefined && stat.uid !== uid) {
@@ -42,6 +42,7 @@ export function privateDirectory(path: string): string {
       hint: `Run chmod go-w ${path}, or name another directory.`,
     });
   }
-  if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
+  // The umask of the caller; a folder that was there keeps its mode, since others may be meant to look into it.
+  if (made !== undefined && (stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
   return path;
 }

@@ -18,6 +18,7 @@ import {
 } from "@steps/model";
 import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
+import { treeSignature } from "./tree-signature.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
 export interface LoaderOptions {
@@ -53,7 +54,7 @@ interface LoadOptions {
 export class StepLoader {
   readonly #options: LoaderOptions;
   /** Where a component was copied to, by the digest of its tree. */
-  readonly #copies = new Map<string, Promise<string>>();
+  readonly #copies = new Map<string, { readonly root: string; readonly signature: string }>();
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
   readonly #compiled = new Map<string, Compiled>();
@@ -177,17 +178,17 @@ export class StepLoader {
     return component;
   }
 
-  // Steps run as the owner of the cache: a copy is what keeps one that edits its own files from reaching the next job.
-  #copy(component: ResolvedComponent): Promise<string> {
+  // Steps run as the owner of the cache: a copy is what keeps one that edits its own files from reaching the next job,
+  // and a copy that was edited is not what the next step of this job is to run.
+  async #copy(component: ResolvedComponent): Promise<string> {
     const key = component.resource.digest["gitTree"] ?? component.dir;
-    let copy = this.#copies.get(key);
-    if (copy === undefined) {
-      const parent = join(this.#options.tmpDir, "components");
-      mkdirSync(parent, { recursive: true, mode: 0o700 });
-      copy = this.#options.cache.materialize(component, join(parent, String(this.#copies.size)));
-      this.#copies.set(key, copy);
-    }
-    return copy;
+    const known = this.#copies.get(key);
+    if (known !== undefined && treeSignature(known.root) === known.signature) return known.root;
+    const parent = join(this.#options.tmpDir, "components");
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    const root = await this.#options.cache.materialize(component, join(parent, String(this.#trees.size)));
+    this.#copies.set(key, { root, signature: treeSignature(root) });
+    return root;
   }
 
   #compile(

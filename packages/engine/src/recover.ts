@@ -4,7 +4,15 @@ import { killSurvivors } from "@steps/executor";
 import type { TraceJson } from "@steps/proto";
 import { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
-import { describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "./run-directory.ts";
+import {
+  closeRunDirectory,
+  describeRun,
+  isAlive,
+  isClosed,
+  listRuns,
+  removeTemporary,
+  type RunDirectory,
+} from "./run-directory.ts";
 
 /** A journal that became a trace. */
 export interface Recovered {
@@ -14,6 +22,8 @@ export interface Recovered {
   readonly isTorn: boolean;
   /** Processes of the run that were still there and are not any more. */
   readonly killed: number;
+  /** Says that the trace is safe: the run is not offered again, and what its steps needed is removed. */
+  close(): void;
 }
 
 const GRACE_MS = 2_000;
@@ -36,7 +46,13 @@ export async function recover(stateDir: string, journalPath?: string): Promise<R
   }
   // The trace's id is also the mark that every process of the run carries in its environment.
   const killed = isFinished || run === undefined ? 0 : await killSurvivors(run.traceId, GRACE_MS);
-  return { trace, journal, isTorn, killed };
+  return { trace, journal, isTorn, killed, close: () => forget(run, stateDir) };
+}
+
+function forget(run: RunDirectory | undefined, stateDir: string): void {
+  if (run === undefined || isClosed(run)) return;
+  removeTemporary(run);
+  closeRunDirectory(run, stateDir);
 }
 
 function locate(given: string): string {

@@ -50,6 +50,10 @@ export interface ReplayOptions {
   readonly isStrict?: boolean;
   /** Pointers of differences that do not count. */
   readonly ignore?: readonly string[];
+  /** As of a run; the recorded run's own limits are not known. */
+  readonly timeoutMs?: number;
+  readonly graceMs?: number;
+  readonly hurry?: AbortSignal;
   readonly hooks?: RunHooks;
   readonly signal: AbortSignal;
 }
@@ -127,6 +131,9 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       workDir: places.workDir,
       baseDir: places.baseDir,
       parentTraceId: traceId,
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+      ...(options.hurry === undefined ? {} : { hurry: options.hurry }),
       pin: (wanted) => findPin(pins, wanted, places),
     },
     options.hooks ?? {},

@@ -1,10 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, it } from "vitest";
-import { closeRunDirectory, createRunDirectory, isAlive, isClosed, listRuns } from "./run-directory.ts";
+import {
+  closeRunDirectory,
+  createRunDirectory,
+  isAlive,
+  isClosed,
+  listRuns,
+  removeTemporary,
+} from "./run-directory.ts";
 
 describe("run directories", () => {
   it("are private, unique and listed with the newest first", async () => {
@@ -28,6 +35,15 @@ describe("run directories", () => {
     expect([isAlive(run), isClosed(run)]).toEqual([true, false]);
     closeRunDirectory(run, state);
     expect(isClosed(run)).toBe(true);
+  });
+
+  it("lose what their steps needed, also folders that may not be written to", () => {
+    const run = createRunDirectory(join(tempDir(), "state"));
+    mkdirSync(join(run.tmp, "mod/inner"), { recursive: true });
+    writeFileSync(join(run.tmp, "mod/inner/file"), "");
+    chmodSync(join(run.tmp, "mod/inner"), 0o500);
+    chmodSync(join(run.tmp, "mod"), 0o500);
+    removeTemporary(run);
     expect(existsSync(run.tmp)).toBe(false);
   });
 

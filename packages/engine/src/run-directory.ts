@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { privateDirectory } from "./directories.ts";
 
@@ -45,12 +45,16 @@ export function listRuns(stateDir: string): RunDirectory[] {
 /** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
 export function closeRunDirectory(directory: RunDirectory, stateDir: string): void {
   writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
-  removeFolder(directory.tmp);
   const { length } = readdirSync(runsDirectory(stateDir));
   if (length <= KEPT_RUNS || length % SWEEP_EVERY !== 0) return;
   for (const old of listRuns(stateDir).slice(KEPT_RUNS)) {
-    if (!isAlive(old) || isLongClosed(old)) rmSync(old.path, { recursive: true, force: true });
+    if (!isAlive(old) || isLongClosed(old)) removeTree(old.path);
   }
+}
+
+/** Removes what a run's steps needed while they ran. What cannot be removed, such as files of another user, stays. */
+export function removeTemporary(directory: RunDirectory): void {
+  removeTree(directory.tmp);
 }
 
 function isLongClosed(directory: RunDirectory): boolean {
@@ -58,14 +62,26 @@ function isLongClosed(directory: RunDirectory): boolean {
   return stat !== undefined && Date.now() - stat.mtimeMs > KEPT_AFTER_END_MS;
 }
 
-// Most jobs leave it empty, and Node has to load the part that removes whole trees.
-function removeFolder(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch (cause) {
-    void cause;
-    rmSync(path, { recursive: true, force: true });
+// Most jobs leave it empty, and Node has to load the part that removes whole trees. Folders that may not be written to,
+// as caches of tools leave them, are opened first. No job fails because of what cannot be cleaned up.
+function removeTree(path: string): void {
+  for (const remove of [() => rmdirSync(path), () => rmSync(path, FORCED), () => rmSync(opened(path), FORCED)]) {
+    try {
+      remove();
+      return;
+    } catch (cause) {
+      void cause;
+    }
   }
+}
+
+const FORCED = { recursive: true, force: true } as const;
+
+function opened(path: string): string {
+  chmodSync(path, 0o700);
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) opened(join(path, entry.name));
+  return path;
 }
 
 /** Whether a run wrote its last event. */

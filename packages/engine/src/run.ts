@@ -14,12 +14,20 @@ import {
   type StepEvent,
 } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import { createMasker, createRedactor, createResultTree, type JournalEvent, type Masker } from "@steps/trace";
+import {
+  createMasker,
+  createRecorder,
+  createRedactor,
+  createResultTree,
+  type JournalEvent,
+  type Masker,
+  type Recorder,
+} from "@steps/trace";
 import { join } from "node:path";
 import { foldJournal } from "./fold-journal.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
-import { closeRunDirectory, createRunDirectory, type RunDirectory } from "./run-directory.ts";
+import { createRunDirectory, removeTemporary, type RunDirectory } from "./run-directory.ts";
 import { describeRuntime } from "./runtime.ts";
 import { type OutputListener, StepLogFile } from "./step-log-file.ts";
 
@@ -43,6 +51,8 @@ export interface RunRequest {
   /** Values to mask wherever they turn up. */
   readonly secrets?: readonly string[];
   readonly timeoutMs?: number;
+  /** Ends the grace of a cancelled step at once. */
+  readonly hurry?: AbortSignal;
   /** How long a cancelled step has between TERM and KILL; 10 seconds unless given. */
   readonly graceMs?: number;
   readonly isLenient?: boolean;
@@ -56,6 +66,8 @@ export interface RunHooks {
   readonly onEvent?: (event: JournalEvent) => void;
   readonly onOutput?: OutputListener;
   readonly onProgress?: (stepPath: string, reference: string, progress: FetchProgress) => void;
+  /** Whether the trace will be asked for; then it is folded as the events come, whatever happens to the journal. Default: yes. */
+  readonly wantsTrace?: boolean;
   /** Whether the result tree is wanted. */
   readonly wantsResult?: boolean;
 }
@@ -64,7 +76,7 @@ export interface RunResult {
   readonly outcome: Outcome;
   /** For the command line: see `exitCodeOf()`. */
   readonly exitCode: number;
-  /** Folded from the journal when it is asked for, which most callers of a short job never do. */
+  /** The fold over all events; from the journal if it was not said before that it is wanted. */
   readonly trace: () => TraceJson;
   /** Present if it was wanted. */
   readonly result: StepResultJson | undefined;
@@ -77,10 +89,13 @@ export interface RunContext {
   readonly cache: ComponentCache;
   readonly stateDir: string;
   readonly traceSync: TraceSync;
+  /** Runs that ended; they are closed when the engine is, so that a kill before their trace is written leaves them to recover. */
+  readonly ended: RunDirectory[];
   readonly runner: { readonly name: string; readonly version: string };
 }
 
 const DEFAULT_GRACE_MS = 10_000;
+const MAX_JOB_LOG_BYTES = 1024 * 1024 * 1024;
 
 /** Runs a job to its end. It rejects only for faults of the runner's own, such as a full disk. */
 export async function run(
@@ -97,22 +112,26 @@ export async function run(
   recording.observe(started(context, request, directory.traceId));
   const { outcome, outputs } = await executeJob(context, request, { directory, masker, recording, hooks, signal });
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
-  closeRunDirectory(directory, context.stateDir);
+  removeTemporary(directory);
+  context.ended.push(directory);
   const { error } = outcome;
-  const { root } = journal;
+  const { root, count } = journal;
+  const { recorder } = recording;
   return {
     outcome: error === undefined ? outcome : { ...outcome, error: { ...error, message: masker.text(error.message) } },
     exitCode: exitCodeOf(outcome),
-    trace: () => foldJournal(directory.journal, root).trace,
+    trace: () =>
+      recorder?.trace({ journalRoot: root, journalEvents: count }) ?? foldJournal(directory.journal, root).trace,
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,
   };
 }
 
-/** Redacts each event once, then hands it to everything that folds over the stream; the trace is folded from the journal. */
+/** Redacts each event once, then hands it to everything that folds over the stream. */
 class Recording {
   readonly results: ReturnType<typeof createResultTree> | undefined;
+  readonly recorder: Recorder | undefined;
   readonly #journal: JournalFile;
   readonly #redactor: ReturnType<typeof createRedactor>;
   readonly #onEvent: RunHooks["onEvent"];
@@ -121,6 +140,7 @@ class Recording {
     this.#journal = journal;
     this.#redactor = createRedactor(masker);
     this.#onEvent = hooks.onEvent;
+    this.recorder = hooks.wantsTrace === false ? undefined : createRecorder();
     this.results = hooks.wantsResult === true ? createResultTree() : undefined;
   }
 
@@ -139,6 +159,7 @@ class Recording {
 
   #record(redacted: JournalEvent): void {
     this.#journal.append(redacted);
+    this.recorder?.apply(redacted);
     this.results?.apply(redacted);
     this.#onEvent?.(redacted);
   }
@@ -155,6 +176,7 @@ interface Job {
 async function executeJob(context: RunContext, request: RunRequest, job: Job): ReturnType<typeof execute> {
   const { directory, masker, recording, hooks, signal } = job;
   const { onProgress } = hooks;
+  const budget = { bytes: MAX_JOB_LOG_BYTES };
   const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
     recording.observe({ type: "note", at: Date.now(), path, level, code, message });
   const loader = new StepLoader({
@@ -189,7 +211,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     {
       loadStep: loader.load,
       observe: recording.observe,
-      openLog: (path) => new StepLogFile(directory.logs, path, { masker, onOutput: hooks.onOutput }),
+      openLog: (path) => new StepLogFile(directory.logs, path, { masker, budget, onOutput: hooks.onOutput }),
     },
     signal,
   );

@@ -13,6 +13,8 @@ export type OutputListener = (stream: StreamName, chunk: Uint8Array, stepPath: s
 export interface StepLogOptions {
   readonly masker: Masker;
   readonly onOutput?: OutputListener | undefined;
+  /** What all steps of the job may still store; it is counted down. */
+  readonly budget?: { bytes: number };
   /** How much of a step's output is stored; the digests cover all of it. */
   readonly maxStoredBytes?: number;
 }
@@ -78,7 +80,8 @@ export class StepLogFile {
   }
 
   #store(stream: StreamName, bytes: Uint8Array): void {
-    const room = (this.#options.maxStoredBytes ?? DEFAULT_STORED_BYTES) - this.#stored;
+    const { budget, maxStoredBytes = DEFAULT_STORED_BYTES } = this.#options;
+    const room = Math.min(maxStoredBytes - this.#stored, budget?.bytes ?? Number.POSITIVE_INFINITY);
     const kept = bytes.length <= room ? bytes : bytes.subarray(0, Math.max(0, room));
     this.#dropped += bytes.length - kept.length;
     if (this.#inline !== undefined) {
@@ -94,6 +97,7 @@ export class StepLogFile {
     for (let at = 0; at < kept.length;) at += writeSync(this.#log, kept, at);
     writeSync(this.#index, record);
     this.#stored += kept.length;
+    if (budget !== undefined) budget.bytes -= kept.length;
   }
 
   #open(): void {

@@ -33,7 +33,7 @@ async function run(line: CommandLine): Promise<number> {
   if (text === undefined)
     throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
-  const specDefinition = requireCompiled(compiled);
+  const specDefinition = requireCompiled(line, compiled);
   if (specDefinition === undefined) return 2;
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);

@@ -48,6 +48,8 @@ export const replay: Command = {
       summary: "Where the steps run; the recorded directory by default",
     },
     "output-file": { type: "string", placeholder: "FILE", summary: "Write the trace of the replay to a file" },
+    timeout: runFlags["timeout"] as (typeof runFlags)[string],
+    grace: runFlags["grace"] as (typeof runFlags)[string],
     "trace-sync": runFlags["trace-sync"] as (typeof runFlags)[string],
     quiet: runFlags["quiet"] as (typeof runFlags)[string],
     "state-dir": stateDir,
@@ -88,10 +90,13 @@ async function execute(
   trace: Trace,
   secrets: Readonly<Record<string, string>>,
 ): Promise<ReplayReport> {
-  await using engine = openEngine(line);
+  const written = [line.string("output-file"), line.positionals[0], "step-results.json", "step-results.txtpb"];
+  await using engine = openEngine(line, { excluded: written });
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
   const workDir = line.string("work-dir");
+  const timeoutMs = line.number("timeout");
+  const graceMs = line.number("grace");
   // With a report for machines standard output is the report's alone.
   const stdout = line.string("report") === "json" ? errors : output;
   const report = await engine.replay(trace, {
@@ -104,6 +109,9 @@ async function execute(
       onProgress: progress.onProgress,
       onOutput: (stream, chunk) => (stream === "stdout" ? stdout : errors).write(chunk),
     },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+    hurry: stop.hurry,
     signal: stop.signal,
   });
   const outputFile = line.string("output-file");

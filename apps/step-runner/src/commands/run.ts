@@ -15,7 +15,7 @@ import { showDiagnostics } from "../diagnose.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";
-import { absolute, type JobRequest, runJob } from "../run-job.ts";
+import { absolute, type JobRequest, MAX_TIMER_MS, runJob } from "../run-job.ts";
 
 export const run: Command = {
   name: "run",
@@ -62,7 +62,9 @@ async function execute(line: CommandLine): Promise<number> {
     baseDir: workDir,
   } as const;
   return runJob(line, async (engine, signal) => {
-    const invoked = await giveInputs(input, line.pairs("inputs"), (step) => specOf(engine, step, { workDir, signal }));
+    const invoked = await giveInputs(input, line.pairs("inputs"), (step) =>
+      specOf(engine, step, { line, workDir, signal }),
+    );
     return { ...job, ...invoked };
   });
 }
@@ -83,7 +85,7 @@ function readDefinition(line: CommandLine): Input | undefined {
   }
   const source = json === "-" ? { name: "<stdin>", text: readStdin() } : { name: "<argument>", text: json };
   const compiled = compileInput(source, { isLenient: line.boolean("lenient") });
-  showDiagnostics(compiled.diagnostics);
+  showDiagnostics(line, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   return specDefinition === undefined ? undefined : { source: source.name, specDefinition, positionOf };
 }
@@ -112,10 +114,11 @@ async function giveInputs(
   };
 }
 
-// An input that the step does not have, or that nobody could look up, is kept like a secret until the step refuses it.
+// An input that the step does not have is text until the step refuses it. Without a spec there is nobody to say what may
+// be written down, so it is kept like a secret.
 function portOf(spec: Spec | undefined, name: string): InputSpec {
   const port = spec !== undefined && Object.hasOwn(spec.inputs, name) ? spec.inputs[name] : undefined;
-  return { type: port?.type ?? "string", isSensitive: port?.isSensitive ?? true };
+  return { type: port?.type ?? "string", isSensitive: port?.isSensitive ?? spec === undefined };
 }
 
 function mark(given: Readonly<Record<string, string>>, spec: Spec): Record<string, RuntimeValue> {
@@ -127,16 +130,20 @@ function mark(given: Readonly<Record<string, string>>, spec: Spec): Record<strin
   );
 }
 
-// A step that cannot be loaded fails again when it runs, and then it is in the trace.
+// A step that cannot be loaded fails again when it runs, and then it is in the trace; the job's time is not spent here.
 async function specOf(
   engine: Engine,
   step: StepReference,
-  options: { readonly workDir: string; readonly signal: AbortSignal },
+  options: { readonly line: CommandLine; readonly workDir: string; readonly signal: AbortSignal },
 ): Promise<Spec | undefined> {
+  const { line, workDir } = options;
+  const timeoutMs = line.number("timeout");
+  const deadline = timeoutMs === undefined || timeoutMs > MAX_TIMER_MS ? [] : [AbortSignal.timeout(timeoutMs)];
+  const signal = AbortSignal.any([options.signal, ...deadline]);
   try {
-    return (await engine.load(step, options.workDir, { signal: options.signal })).specDefinition.spec;
+    return (await engine.load(step, workDir, { signal, isLenient: line.boolean("lenient") })).specDefinition.spec;
   } catch (cause) {
-    if (isStepsError(cause)) return undefined;
+    if (isStepsError(cause) || signal.aborted) return undefined;
     throw cause;
   }
 }

@@ -31,7 +31,10 @@ async function run(line: CommandLine): Promise<number> {
   const recovered = await engine.recover(line.positionals[0]);
   const outputFile = line.string("output-file");
   if (outputFile === undefined) await print(encodeTrace(recovered.trace));
-  else writeTrace(outputFile, recovered.trace);
+  else {
+    writeTrace(outputFile, recovered.trace);
+    recovered.close();
+  }
   const torn = recovered.isTorn ? "; its last line was cut off" : "";
   const killed = recovered.killed === 0 ? "" : `; ended ${recovered.killed} processes that were left`;
   await errors.write(Buffer.from(`Recovered from ${recovered.journal}${torn}${killed}\n`));

@@ -11,6 +11,12 @@ import { hashFolder } from "../tree/tree-hash.ts";
 /** Digests of files that were read before, so that a folder used by many steps is read once. */
 export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
 
+export interface LocalOptions {
+  readonly limits: Limits;
+  readonly digests: FileDigests;
+  readonly excluded?: ReadonlySet<string>;
+}
+
 /**
  * Resolves a folder where it is. Its digest covers everything in it but `.git`; a folder that is too large or holds
  * what has no digest gets none, and a note that says so.
@@ -19,7 +25,7 @@ export type FileDigests = Map<string, { readonly signature: string; readonly dig
  */
 export async function resolveLocal(
   request: LocalRequest,
-  options: ResolveOptions & { readonly limits: Limits; readonly digests: FileDigests },
+  options: ResolveOptions & LocalOptions,
 ): Promise<ResolvedComponent> {
   const startedAt = performance.now();
   if (!isAbsolute(request.dir)) {
@@ -43,7 +49,7 @@ export async function resolveLocal(
 
 async function hash(
   dir: string,
-  { limits, digests, signal }: { limits: Limits; digests: FileDigests; signal?: AbortSignal },
+  { limits, digests, excluded, signal }: LocalOptions & { readonly signal?: AbortSignal },
 ): Promise<FolderHash> {
   try {
     const real = await realpath(dir);
@@ -52,6 +58,7 @@ async function hash(
       maxEntries: limits.maxEntries,
       maxTotalBytes: limits.maxTotalBytes,
       isGitSkipped: true,
+      excluded,
       signal,
       remembered(path, stats) {
         const known = digests.get(join(real, path));

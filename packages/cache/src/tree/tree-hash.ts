@@ -18,6 +18,8 @@ export interface HashOptions {
   readonly maxEntries: number;
   readonly maxTotalBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** Absolute paths to leave out. */
+  readonly excluded?: ReadonlySet<string> | undefined;
   /** Leaves out everything named `.git`. */
   readonly isGitSkipped?: boolean;
   /** A digest known from before for a file that looks the same. */
@@ -60,8 +62,9 @@ interface Walk {
 }
 
 async function hashLevel(walk: Walk, folder: string): Promise<string | undefined> {
+  const { excluded, isGitSkipped } = walk.options;
   const names = (await readdir(join(walk.dir, folder))).filter(
-    (name) => walk.options.isGitSkipped !== true || name !== ".git",
+    (name) => (isGitSkipped !== true || name !== ".git") && excluded?.has(join(walk.dir, folder, name)) !== true,
   );
   const found: TreeEntry[] = [];
   for (let start = 0; start < names.length; start += PARALLEL_READS) {
