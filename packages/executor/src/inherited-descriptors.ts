@@ -1,22 +1,33 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { devNull } from "node:os";
 
 const CLOSE_ON_EXEC = 0o2000000;
-const MAX_DESCRIPTOR = 255;
+const MAX_DESCRIPTOR = 65_535;
 
-let known: number | undefined;
+let known: readonly ("ignore" | number)[] | undefined;
 
 /**
- * The highest descriptor above 2 that our own parent handed to us open, or 2: every process we start would get it too.
- * Ours are closed at exec and do not count. Read once, since nobody hands us more.
+ * What `spawn()` is to put at the descriptors from 3 on, so that no process gets what our own parent handed to us open:
+ * `/dev/null` in the place of each. Usually there are none, and the list is empty. Read once, since nobody hands us more;
+ * ours are closed at exec and do not count.
  */
-export function highestInheritedDescriptor(): number {
-  known ??= findHighest();
+export function coverInherited(): readonly ("ignore" | number)[] {
+  known ??= cover(findInherited());
   return known;
 }
 
-function findHighest(): number {
+// "ignore" would leave a descriptor above 2 as it is.
+function cover(inherited: readonly number[]): ("ignore" | number)[] {
+  if (inherited.length === 0) return [];
+  const nothing = openSync(devNull, "r+");
+  const stdio = Array<"ignore" | number>(Math.max(...inherited) - 2).fill("ignore");
+  for (const fd of inherited) stdio[fd - 3] = nothing;
+  return stdio;
+}
+
+function findInherited(): number[] {
   const buffer = Buffer.allocUnsafe(256);
-  return Math.max(2, ...openDescriptors().filter((fd) => fd > 2 && fd <= MAX_DESCRIPTOR && isInherited(fd, buffer)));
+  return openDescriptors().filter((fd) => fd > 2 && fd <= MAX_DESCRIPTOR && isInherited(fd, buffer));
 }
 
 function openDescriptors(): number[] {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { highestInheritedDescriptor } from "./inherited-descriptors.ts";
+import { coverInherited } from "./inherited-descriptors.ts";
 import type { OutputPipePool, OutputPipes } from "./output-pipes.ts";
 import { OutputPump } from "./output-pump.ts";
 import type { StepLog } from "./step-log.ts";
@@ -98,8 +98,7 @@ function start(plan: ProcessPlan, pipes: OutputPipes): ChildProcess | Error {
       argv0: plan.command[0] as string,
       cwd: plan.workDir,
       env: plan.env,
-      // What our parent left open for us would be open for the process too; nothing is put in its place.
-      stdio: [...pipes.stdio, ...Array<"ignore">(highestInheritedDescriptor() - 2).fill("ignore")],
+      stdio: [...pipes.stdio, ...coverInherited()],
       detached: true,
     });
   } catch (error) {
