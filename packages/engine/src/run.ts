@@ -23,7 +23,6 @@ import {
   type Masker,
   type Recorder,
 } from "@steps/trace";
-import { join } from "node:path";
 import { foldJournal } from "./fold-journal.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
@@ -200,7 +199,6 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       workDir: request.workDir,
       baseDir: request.baseDir,
       jobTmp: directory.tmp,
-      pipesDir: join(context.stateDir, "pipes"),
       graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
       // A run inside a step of another is part of that one too.
       cookie: directory.traceId,

@@ -33,7 +33,7 @@ const SURVIVOR_GRACE_MS = 1000;
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
   const since = currentMoment();
   const stop = signalWithTimeout(signal, request.timeoutMs);
-  const pipes = new OutputPipePool(request.jobTmp, request.pipesDir);
+  const pipes = new OutputPipePool(request.jobTmp);
   pipes.prepare();
   const run: Run = createRun({ request, hooks, pipes, signal: stop.signal });
   try {

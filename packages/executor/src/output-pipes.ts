@@ -1,18 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
-} from "node:fs";
+import { once } from "node:events";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
@@ -42,36 +33,29 @@ class Fifos {
   }
 }
 
-/** So many pairs are kept for later runs. */
-const MAX_KEPT = 8;
-
 /**
  * Makes the pipes of one process after the other. Node's own are sockets, which a process cannot open again:
- * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made by `mkfifo` and
- * used anew by each process, as long as the one before has let go of them; between runs they are kept in `keepDir`, since
- * making them takes longer than a step. Without `mkfifo` Node's have to do.
+ * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made by `mkfifo`, which
+ * takes longer than a short step: each process gets those of the one before, as long as nobody holds them any more. Without
+ * `mkfifo` Node's have to do.
  */
 export class OutputPipePool {
   readonly #dir: string;
-  readonly #keepDir: string | undefined;
   #next: Promise<Fifos | undefined> | Fifos | undefined;
   #hasFifos = true;
 
-  /** @param dir an existing private directory; `keepDir` too, on the same file system */
-  constructor(dir: string, keepDir?: string) {
+  /** @param dir an existing private directory */
+  constructor(dir: string) {
     this.#dir = dir;
-    this.#keepDir = keepDir;
   }
 
   /** Begins to make the first pipes, so that nothing has to wait for them. */
   prepare(): void {
-    this.#next ??= this.#claim() ?? this.#make();
+    this.#next ??= this.#make();
   }
 
   async open(): Promise<OutputPipes> {
-    const next = this.#next ?? this.#make();
-    this.#next = undefined;
-    const fifos = await next;
+    const fifos = await this.#take();
     if (fifos === undefined) return nodePipes;
     const opened: number[] = [];
     try {
@@ -98,69 +82,58 @@ export class OutputPipePool {
     }
   }
 
-  /** Keeps the pipes for a later run, or removes them. */
   async close(): Promise<void> {
     const fifos = await this.#next;
     this.#next = undefined;
-    if (fifos && !this.#keep(fifos)) remove(fifos);
+    if (fifos) remove(fifos);
   }
 
-  // Renaming is the claim: of two runs that want the same pair one gets it.
-  #claim(): Fifos | undefined {
-    if (this.#keepDir === undefined) return undefined;
-    try {
-      for (const name of readdirSync(this.#keepDir)) {
-        const fifos = new Fifos(join(this.#dir, name));
-        if (isRenamed(join(this.#keepDir, name), fifos.dir)) return fifos;
-      }
-    } catch (error) {
-      // Nothing was kept yet.
-      void error;
-    }
-    return undefined;
+  async #take(): Promise<Fifos | undefined> {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next instanceof Fifos) {
+      if (!hasReader(next.stdout) && !hasReader(next.stderr)) return next;
+      remove(next);
+    } else if (next !== undefined) return next;
+    return this.#make();
   }
 
-  #keep(fifos: Fifos): boolean {
-    if (this.#keepDir === undefined) return false;
-    try {
-      mkdirSync(this.#keepDir, { recursive: true, mode: 0o700 });
-      return (
-        readdirSync(this.#keepDir).length < MAX_KEPT && isRenamed(fifos.dir, join(this.#keepDir, basename(fifos.dir)))
-      );
-    } catch (error) {
-      // Keeping them only saves time.
-      void error;
-      return false;
-    }
-  }
-
+  /** Never rejects: nobody may be waiting for it yet. */
   async #make(): Promise<Fifos | undefined> {
     if (!this.#hasFifos) return undefined;
     const fifos = new Fifos(join(this.#dir, `pipe-${randomBytes(8).toString("hex")}`));
-    mkdirSync(fifos.dir, { mode: 0o700 });
     this.#hasFifos = await makeFifos(fifos);
     return this.#hasFifos ? fifos : undefined;
   }
 }
 
-function isRenamed(from: string, to: string): boolean {
+// A process may open what it writes to for reading, and would then take what the next one writes. To open a pipe for
+// writing without waiting fails if there is no reader.
+function hasReader(path: string): boolean {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
-    renameSync(from, to);
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
     return true;
   } catch (error) {
-    // Another run was faster.
-    void error;
-    return false;
+    return (error as NodeJS.ErrnoException).code !== "ENXIO";
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
-function makeFifos({ stdout, stderr }: Fifos): Promise<boolean> {
-  return new Promise((resolve) => {
+async function makeFifos({ dir, stdout, stderr }: Fifos): Promise<boolean> {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
     const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/bin:/bin` };
     const child = spawn("mkfifo", ["-m", "600", stdout, stderr], { env, stdio: "ignore" });
-    child.once("error", () => resolve(false));
-    child.once("exit", (code) => resolve(code === 0));
-  });
+    const [code] = (await once(child, "exit")) as [number | null];
+    return code === 0;
+  } catch (error) {
+    // The directory is full or gone, or there is no such program.
+    void error;
+    return false;
+  }
 }
 
 const nodePipes: OutputPipes = {

@@ -35,9 +35,9 @@ export class OutputPump {
     return this.#writing > 0;
   }
 
-  /** Whether nobody holds a writing end any more. */
+  /** Whether both streams came to their end and are closed: nobody holds a writing end any more. */
   get isDrained(): boolean {
-    return this.#drained === this.#streams.length;
+    return this.#open === 0 && this.#drained === this.#streams.length;
   }
 
   /** Gives up what has not come yet. */

@@ -29,8 +29,6 @@ export interface ExecuteRequest {
   readonly baseDir: string;
   /** Absolute, an existing private directory: output files and pipes live here. */
   readonly jobTmp: string;
-  /** Where pipes are kept from run to run: made if missing, private, on the file system of `jobTmp`. */
-  readonly pipesDir?: string;
   /** Between TERM and KILL. */
   readonly graceMs: number;
   /** A text of this run alone: put into the environment of every process as `STEP_RUNNER_COOKIE`. */
