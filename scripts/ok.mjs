@@ -5,6 +5,7 @@ setUp();
 /** @type {[string, string, string[]][]} */
 const checks = [
   ["generated code", "node", ["scripts/gen.mjs", "--check"]],
+  ["reference of the commands", "node", ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
