@@ -86,7 +86,7 @@ function readKind(context: CompileContext, definition: YamlMapping): Kind | unde
   if (kinds.length > 1) {
     context.collector.report(definition.entries.get(kinds[1] as string)?.key ?? definition, {
       code: "conflicting-keys",
-      message: `A definition has only one of ${kinds.join(", ")}`,
+      message: `A definition can have only one of ${kinds.join(", ")}`,
       hint: kinds.includes("exec") ? "Make the command a step of the list." : "run is the new name of steps; keep one.",
     });
   }
@@ -97,7 +97,7 @@ function readKind(context: CompileContext, definition: YamlMapping): Kind | unde
     if (type !== "later") {
       context.collector.report(definition, {
         code: "missing-key",
-        message: "The definition says not what to do",
+        message: "The definition does not say what to do",
         hint: "Write exec: with a command, or run: with a list of steps.",
       });
     }

@@ -123,7 +123,7 @@ function readInvocation(
   if (kind === undefined) {
     context.collector.report(item, {
       code: "missing-key",
-      message: "The step says not what to do",
+      message: "The step does not say what to do",
       hint: "Write one of step:, func:, script:, exec: and run:.",
     });
   }
@@ -143,7 +143,7 @@ function reportConflict(context: CompileContext, item: YamlMapping, kinds: reado
   const same = kinds.includes("step") && kinds.includes("func");
   context.collector.report(second, {
     code: "conflicting-keys",
-    message: `A step has only one of ${kinds.join(", ")}`,
+    message: `A step can have only one of ${kinds.join(", ")}`,
     hint: same ? "func is the new name of step; keep one." : "Make two steps of it.",
   });
 }

@@ -248,7 +248,7 @@ function readOptions(
   if (value !== undefined && value !== null && !values.some((option) => equalValues(option, value))) {
     context.collector.report(childOf(port, "default") ?? node, {
       code: "invalid-default",
-      message: "The default is none of the options",
+      message: "The default is not one of the options",
     });
   }
   return values;

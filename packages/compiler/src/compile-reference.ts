@@ -165,7 +165,7 @@ export function pathProblem(
   if (/[\u0000-\u001f\u007f]/.test(dir)) return { message: "The path holds a control character", isFile: false };
   if (dir.split("/").includes("..")) return { message: `The path leaves the component: "${dir}"`, isFile: false };
   if (file !== undefined && (/[/\u0000-\u001f\u007f]/.test(file) || ["", ".", ".."].includes(file))) {
-    return { message: `The file is no name of a file: "${file}"`, hint: "Folders go into dir:.", isFile: true };
+    return { message: `The file is not a file name: "${file}"`, hint: "Folders go into dir:.", isFile: true };
   }
   return undefined;
 }

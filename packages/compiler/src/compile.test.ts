@@ -299,3 +299,10 @@ describe("hostile input", () => {
     expect(diagnostics.at(-1)?.message).toBe('More problems of severity "error" are not shown');
   });
 });
+
+it("says in plain English what is missing", () => {
+  expect(list("- name: a").diagnostics.map(({ message }) => message)).toEqual(["The step does not say what to do"]);
+  expect(file("env: {A: b}").diagnostics.map(({ message }) => message)).toEqual([
+    "The definition does not say what to do",
+  ]);
+});

@@ -77,7 +77,7 @@ function readTag(node: Node | null, place: Span, state: BuildState): string | un
   const tag = node?.tag;
   if (tag === undefined || CORE_TAG.test(tag)) return undefined;
   if (state.tags.includes(tag)) return tag;
-  state.collector.report(place, { code: "unknown-tag", message: `The tag is not known: "${tag.slice(0, 80)}"` });
+  state.collector.report(place, { code: "unknown-tag", message: `Unknown tag: "${tag.slice(0, 80)}"` });
   return undefined;
 }
 
@@ -104,7 +104,7 @@ function follow(name: string, offset: number, state: BuildState): Built {
     if (state.aliasNodes <= MAX_ALIAS_NODES) return target;
     breakOff(state, place, "alias-limit", `Aliases add more than ${MAX_ALIAS_NODES} nodes to the text`);
   } else {
-    const reason = target === "open" ? "The alias stands inside of what it names" : "The alias names no earlier anchor";
+    const reason = target === "open" ? "The alias is inside what it names" : "The alias names no earlier anchor";
     breakOff(state, place, "unknown-alias", `${reason}: "*${name.slice(0, 80)}"`);
   }
   return { node: buildScalar(undefined, place), size: 1, depth: 0 };
@@ -161,7 +161,7 @@ function addEntry(entries: Map<string, YamlEntry>, entry: YamlEntry, state: Buil
   else {
     state.collector.report(key, () => ({
       code: "duplicate-key",
-      message: `The key is there twice: "${key.text.slice(0, 80)}"`,
+      message: `The key is given twice: "${key.text.slice(0, 80)}"`,
       hint: `The first one is in line ${spanPosition(before.key).line}.`,
     }));
   }
