@@ -60,7 +60,7 @@ function checkFile({ root }: CiFile, report: Report): void {
     } else if (keyword === "include" && !isEmpty(value)) {
       report.error(key, {
         code: "not-supported",
-        message: `"include" is not supported: what the other files say of the job would be left out`,
+        message: `"include" is not supported: what the other files say about the job would be left out`,
       });
     }
   }
@@ -87,7 +87,7 @@ function readDefaults({ root }: CiFile, report: Report): ReadonlyMap<string, Yam
     const entry = root.entries.get(keyword);
     if (entry === undefined) continue;
     if (defaults.has(keyword)) {
-      report.error(entry.key, { code: "conflicting-keys", message: `"${keyword}" stands in "default" too` });
+      report.error(entry.key, { code: "conflicting-keys", message: `"${keyword}" is also in "default"` });
     }
     defaults.set(keyword, entry);
   }

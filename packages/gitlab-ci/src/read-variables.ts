@@ -108,14 +108,14 @@ function checkOptions(
   const isOption = (item: YamlNode): item is YamlScalar => item.kind === "scalar";
   const texts = options.kind === "list" ? options.items.filter(isOption).map((item) => readPsychScalar(item).text) : [];
   if (texts.includes(value)) return;
-  report.error(valueNode, { code: "invalid-variables", message: `The value of "${name}" is none of its options` });
+  report.error(valueNode, { code: "invalid-variables", message: `The value of "${name}" is not one of its options` });
 }
 
 function readText(name: string, node: YamlNode, report: Report): string | undefined {
   if (node.kind !== "scalar" || node.tag !== undefined) {
     report.error(node, {
       code: "invalid-variables",
-      message: `The value of "${name}" is ${node.kind === "list" ? "a list" : "no scalar"}, not a text`,
+      message: `The value of "${name}" must be a text, found ${node.kind === "scalar" ? "a reference" : `a ${node.kind}`}`,
     });
     return undefined;
   }

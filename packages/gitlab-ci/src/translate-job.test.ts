@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { type Diagnostic, encodeSpecDefinition } from "@steps/model";
+import { type Diagnostic, encodeSpecDefinition, mapObject } from "@steps/model";
 import { describe, expect, it } from "vitest";
 import { type TranslatedJob, translateJob, type TranslateJobOptions } from "./translate-job.ts";
 
@@ -21,7 +21,12 @@ function translated(text: string, options: Partial<TranslateJobOptions> = {}): T
   return job;
 }
 
-function onlyStep(job: TranslatedJob): { script: string; env: Readonly<Record<string, string>> } {
+interface OnlyStep {
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function onlyStep(job: TranslatedJob): OnlyStep {
   const { definition } = job.specDefinition;
   if (definition.type !== "steps") throw new Error("Not a list of steps");
   const script = definition.steps[0]?.inputs["script"];
@@ -29,14 +34,24 @@ function onlyStep(job: TranslatedJob): { script: string; env: Readonly<Record<st
   return { script, env: definition.steps[0]?.env ?? {} };
 }
 
+/** What a runner passes to the shell: each variable of the step is a reference to one of the job. */
+function expanded(job: TranslatedJob): OnlyStep {
+  const { script, env } = onlyStep(job);
+  const read = (template: string): string => {
+    const name = /^\$\{\{ vars\[(".*")\] \}\}$/.exec(template)?.[1];
+    if (name === undefined) throw new Error(`Not a variable: ${template}`);
+    return job.variables[JSON.parse(name) as string] as string;
+  };
+  return { script: script.replaceAll(String.raw`\${{`, () => "${{"), env: mapObject(env, read) };
+}
+
 /** What the job prints without the lines that show its commands. */
 function run(text: string, options: Partial<TranslateJobOptions> = {}): { code: number | null; output: string } {
-  const { script, env } = onlyStep(translated(text, options));
-  const undo = (escaped: string): string => escaped.replaceAll(String.raw`\${{`, () => "${{");
-  const { status, stdout } = spawnSync("bash", ["-c", undo(script)], {
+  const { script, env } = expanded(translated(text, options));
+  const { status, stdout } = spawnSync("bash", ["-c", script], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"], ...Object.fromEntries(Object.entries(env).map(([k, v]) => [k, undo(v)])) },
+    env: { PATH: process.env["PATH"], ...env },
   });
   return { code: status, output: stdout.replaceAll(/^\$ .*\n/gm, "") };
 }
@@ -49,11 +64,20 @@ describe("a script job", () => {
       {
         name: "script",
         step: { protocol: "dist", paths: { parts: ["script"] } },
-        env: { CI: "true", A: "1" },
+        env: { CI: '${{ vars["CI"] }}', A: '${{ vars["A"] }}' },
         inputs: { script: onlyStep(job).script, shell: "sh" },
       },
     ]);
     expect({ ...job.variables }).toEqual({ CI: "true", A: "1" });
+  });
+
+  it("has no value of a variable in its definition, whatever the names", () => {
+    const text = "variables: {TOKEN: tok-12345678, if: tok-2, null: tok-3, __proto__: tok-4}\ntest: {script: echo}\n";
+    const job = translated(text, { predefined: { 'a"b\\c': "tok-5" }, overrides: { GIVEN: "tok-6-${{ x }}" } });
+    expect(JSON.stringify(job.specDefinition)).not.toContain("tok-");
+    expect(onlyStep(job).env).toMatchObject({ if: '${{ vars["if"] }}', 'a"b\\c': '${{ vars["a\\"b\\\\c"] }}' });
+    expect(expanded(job).env).toEqual(job.variables);
+    expect(Object.keys(job.variables)).toContain("__proto__");
   });
 
   it("runs before_script, script and after_script", () => {
@@ -125,7 +149,7 @@ describe("a script job", () => {
 `;
     const job = translated(text, { jobName: "hello-world" });
     expect(job.variables["STEPS"]).toContain('greeting: "hello ${{ env.name }}"');
-    expect(onlyStep(job).env["STEPS"]).toContain('greeting: "hello \\${{ env.name }}"');
+    expect(onlyStep(job).env["STEPS"]).toBe('${{ vars["STEPS"] }}');
     expect(onlyStep(job).script).toContain("/step-runner ci");
     expect(brief(job.diagnostics)).toEqual(["warning keyword-not-honoured 2", "warning keyword-not-honoured 12"]);
   });

@@ -3,7 +3,6 @@ import {
   createObject,
   type Diagnostic,
   emptySpec,
-  mapObject,
   nearest,
   type Position,
   positionAt,
@@ -34,8 +33,8 @@ export interface TranslatedJob {
   /** A list of steps without inputs and outputs: the `run:` list, or one script step. */
   readonly specDefinition: SpecDefinition;
   /**
-   * The job's variables with the predefined ones, expanded: the context `vars`. The script step of a script job has them
-   * in its `env` too.
+   * The job's variables with the predefined ones, expanded: the context `vars`. A script job cannot run without them:
+   * the `env` of its step reads every one from there, so that no value stands in the definition.
    */
   readonly variables: Readonly<Record<string, string>>;
   /** Warnings only. */
@@ -188,7 +187,7 @@ function scriptDefinition(
     name: "script",
     step: { kind: "dist" as const, path: "script" },
     inputs,
-    env: mapObject(variables.values, escapeTemplate),
+    env: createObject(Object.keys(variables.values).map((name) => [name, variableTemplate(name)] as const)),
   };
   return {
     spec: emptySpec,
@@ -199,6 +198,11 @@ function scriptDefinition(
 // A script's text must reach the shell untouched: `${{` is nothing to a script job (`steps-language` 6.3).
 function escapeTemplate(text: string): string {
   return text.replaceAll("${{", () => String.raw`\${{`);
+}
+
+// In brackets, since a variable may have the name of an operator or of a literal.
+function variableTemplate(name: string): string {
+  return `\${{ vars[${JSON.stringify(name).replaceAll("${{", () => String.raw`\${{`)}] }}`;
 }
 
 function scriptPositions(
