@@ -80,12 +80,11 @@ function findWorkDir(jobDir: string, written: RuntimeString): string {
 async function runPrepared(run: Run, level: Level, prepared: Prepared, log: StepLog): Promise<ProcessEnd> {
   const { program, command, workDir, env } = prepared;
   const { path } = level;
-  const { cookie, outerCookie, graceMs } = run.request;
+  const { cookie, outerCookie, graceMs, hurry } = run.request;
   const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
   const tools = toolsOf(program, search);
   const places = placesOf(run, level);
   tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, tools, places });
-  run.processCount += 1;
   const plan = {
     program,
     command: command.map(revealString),
@@ -93,9 +92,13 @@ async function runPrepared(run: Run, level: Level, prepared: Prepared, log: Step
     env: processEnv(env, outerCookie === undefined ? cookie : `${outerCookie},${cookie}`),
     cookie,
     graceMs,
+    hurry,
     log,
     pipes: run.pipes,
-    onStarted: (pid: number) => tell(run, { type: "process-started", at: Date.now(), path, pid }),
+    onStarted: (pid: number) => {
+      run.since ??= { lastPid: pid - 1, atMs: Date.now() };
+      tell(run, { type: "process-started", at: Date.now(), path, pid });
+    },
   };
   return runProcess(plan, run.signal);
 }

@@ -4,7 +4,6 @@ import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import type { Level } from "./level.ts";
 import { outcomeOfAbort } from "./outcome.ts";
 import { OutputPipePool } from "./output-pipes.ts";
-import { currentMoment } from "./proc.ts";
 import { inPlace } from "./resolve-reference.ts";
 import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
@@ -28,10 +27,9 @@ const SURVIVOR_GRACE_MS = 1000;
  * step's events. When it ends, nothing that the job started is left.
  *
  * Whatever a step does is in the outcome; it rejects only with what `observe` threw. An abort, best with a `Cancelled`,
- * ends the running process group (TERM, `graceMs`, KILL) and starts nothing more.
+ * ends the running process group (TERM, `graceMs` or until `hurry` is aborted, KILL) and starts nothing more.
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
-  const since = currentMoment();
   const stop = signalWithTimeout(signal, request.timeoutMs);
   const pipes = new OutputPipePool(request.jobTmp);
   pipes.prepare();
@@ -42,7 +40,10 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   } finally {
     stop.release();
     await pipes.close();
-    if (run.processCount > 0) await killSurvivors(request.cookie, Math.min(SURVIVOR_GRACE_MS, request.graceMs), since);
+    const { since } = run;
+    const { cookie, hurry } = request;
+    const graceMs = Math.min(SURVIVOR_GRACE_MS, request.graceMs);
+    if (since) await killSurvivors(cookie, graceMs, { since, hurry });
   }
 }
 
@@ -57,7 +58,7 @@ function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "signal">): 
     contexts,
     jobInputs: inputs,
     readingPath: "",
-    processCount: 0,
+    since: undefined,
     observeFailure: undefined,
   };
   return run;

@@ -20,25 +20,42 @@ export function currentMoment(): Moment | undefined {
   }
 }
 
+// So many numbers are tried one by one: the list of all processes takes longer.
+const MAX_TRIED = 64;
+
 /**
- * The processes of our own user, without ourselves; since a moment, if it is not long ago, only younger ones. Empty where
- * there is no `/proc`.
+ * The processes of our own user, without ourselves; since a moment, if it is not long ago, only younger ones, and their
+ * threads may be among them. Empty where there is no `/proc`.
  */
 export function ownProcesses(since?: Moment): number[] {
   const uid = process.getuid?.();
-  const isYounger = youngerThan(since);
-  return namesIn("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && isYounger(pid) && ownerOf(pid) === uid);
+  return numbersSince(since).filter((pid) => pid !== process.pid && ownerOf(pid) === uid);
 }
 
-function youngerThan(since: Moment | undefined): (pid: number) => boolean {
+function numbersSince(since: Moment | undefined): number[] {
   const now = since === undefined ? undefined : currentMoment();
-  if (since === undefined || now === undefined || now.atMs - since.atMs > MAX_AGE_MS || now.atMs < since.atMs)
-    return () => true;
-  if (now.lastPid < since.lastPid) return (pid) => pid > since.lastPid || pid <= now.lastPid;
-  return (pid) => pid > since.lastPid && pid <= now.lastPid;
+  if (since === undefined || now === undefined) return allPids();
+  if (now.atMs - since.atMs > MAX_AGE_MS || now.atMs < since.atMs) return allPids();
+  const count = now.lastPid - since.lastPid;
+  if (count < 0) return allPids().filter((pid) => pid > since.lastPid || pid <= now.lastPid);
+  if (count > MAX_TRIED) return allPids().filter((pid) => pid > since.lastPid && pid <= now.lastPid);
+  return Array.from({ length: count }, (_, index) => since.lastPid + 1 + index);
+}
+
+function allPids(): number[] {
+  return namesIn("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Whether the number is that of a process and not of one of its threads, which `/proc` knows too. */
+export function isProcess(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "latin1").includes(`\nTgid:\t${pid}\n`);
+  } catch (error) {
+    void error;
+    return false;
+  }
 }
 
 /** Whether the environment that a process was started with has this value, alone or in a list with commas, in a variable. */
@@ -70,12 +87,12 @@ export function holdsAny(pid: number, paths: ReadonlySet<string>): boolean {
 
 /** Whether any process of the group still runs. One that has ended and waits for its parent does not. */
 export function groupHasRunning(pgid: number): boolean {
-  const pids = namesIn("/proc").filter((name) => /^\d+$/.test(name));
+  const pids = allPids();
   // Without /proc the signal's answer is all there is.
   return pids.length === 0 || pids.some((pid) => isRunningIn(pid, pgid));
 }
 
-function isRunningIn(pid: string, pgid: number): boolean {
+function isRunningIn(pid: number, pgid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name before may hold anything, blanks and parentheses too.
@@ -89,7 +106,7 @@ function isRunningIn(pid: string, pgid: number): boolean {
 
 function ownerOf(pid: number): number | undefined {
   try {
-    return statSync(`/proc/${pid}`).uid;
+    return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
   } catch (error) {
     void error;
     return undefined;

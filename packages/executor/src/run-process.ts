@@ -3,7 +3,9 @@ import type { Readable } from "node:stream";
 import { coverInherited } from "./inherited-descriptors.ts";
 import type { OutputPipePool, OutputPipes } from "./output-pipes.ts";
 import { OutputPump } from "./output-pump.ts";
+import type { Moment } from "./proc.ts";
 import type { StepLog } from "./step-log.ts";
+import { Stop } from "./stop.ts";
 import { endGroup, killHolders, killSurvivors, signalGroup } from "./terminate.ts";
 
 /** A process to start. */
@@ -17,6 +19,7 @@ export interface ProcessPlan {
   readonly env: Readonly<Record<string, string>>;
   readonly cookie: string;
   readonly graceMs: number;
+  readonly hurry: AbortSignal | undefined;
   readonly log: StepLog;
   readonly pipes: OutputPipePool;
   readonly onStarted: (pid: number) => void;
@@ -30,7 +33,7 @@ export interface ProcessEnd {
   readonly logFailure?: { readonly error: unknown };
 }
 
-/** How long what a process leaves behind in its group may take to go. */
+/** How long what a process leaves behind may take to go. */
 const LEFTOVER_GRACE_MS = 500;
 /** How long the end of the output may take after the process has ended before somebody is looked for who holds it. */
 const END_OF_OUTPUT_MS = 200;
@@ -40,8 +43,8 @@ const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Runs a process in a group of its own with nothing on its standard input. Ends when the process has ended, all its
- * output is written and nothing is left of its group: background children do not hold it up and do not outlive it.
- * When the signal is aborted the group gets TERM, after `graceMs` KILL.
+ * output is written and nothing is left of its group, nor of what left the group: background children do not hold it up
+ * and do not outlive it. When the signal is aborted the group gets TERM, after `graceMs` or when `hurry` is aborted KILL.
  */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
   const pipes = await plan.pipes.open();
@@ -57,7 +60,8 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     closeReaders(pipes);
     return spawnError ? { spawnError } : {};
   }
-  const stop = new Stop(pid, plan.graceMs);
+  const since = { lastPid: pid, atMs: Date.now() };
+  const stop = new Stop(pid, plan.graceMs, plan.hurry);
   const streams = pipes.streams ?? { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
   const pump = new OutputPump(plan.log, streams, () => stop.begin());
   const onAbort = (): void => stop.begin();
@@ -66,11 +70,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     plan.onStarted(pid);
     if (signal.aborted) stop.begin();
     const ended = await exit;
-    if (signalGroup(pid, 0)) {
-      const { remainingMs } = stop;
-      const graceMs = remainingMs ?? Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
-      await endGroup(pid, graceMs, { wasTold: remainingMs !== undefined });
-    }
+    await endLeftovers(plan, stop, since);
     if (!pump.isEnded) await drain(pump, pipes, plan);
     return pump.failure ? { ...ended, logFailure: pump.failure } : ended;
   } finally {
@@ -85,6 +85,18 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     stop.end();
     pipes.release(pump.isDrained);
   }
+}
+
+async function endLeftovers(plan: ProcessPlan, stop: Stop, since: Moment): Promise<void> {
+  const { cookie, hurry } = plan;
+  const graceMs = Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
+  const pgid = since.lastPid;
+  if (signalGroup(pgid, 0)) {
+    const { remainingMs } = stop;
+    await endGroup(pgid, remainingMs ?? graceMs, { wasTold: remainingMs !== undefined, hurry });
+  }
+  stop.end();
+  await killSurvivors(cookie, graceMs, { since, hurry });
 }
 
 function closeReaders(pipes: OutputPipes): void {
@@ -120,41 +132,11 @@ function exitOf(child: ChildProcess): Promise<ProcessEnd> {
   });
 }
 
-/** The way a process group is stopped: TERM once, KILL when the time is over. */
-class Stop {
-  readonly #pid: number;
-  readonly #graceMs: number;
-  #deadline: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(pid: number, graceMs: number) {
-    this.#pid = pid;
-    this.#graceMs = graceMs;
-  }
-
-  /** What is left of the grace; `undefined` when nobody stopped it. */
-  get remainingMs(): number | undefined {
-    return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - performance.now());
-  }
-
-  begin(): void {
-    if (this.#deadline !== undefined) return;
-    this.#deadline = performance.now() + this.#graceMs;
-    signalGroup(this.#pid, "SIGTERM");
-    this.#timer = setTimeout(() => signalGroup(this.#pid, "SIGKILL"), this.#graceMs);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 // Somebody who left the group may hold the pipes open for ever; the end of a slow log is waited for.
 async function drain(pump: OutputPump, pipes: OutputPipes, plan: ProcessPlan): Promise<void> {
   if (await isWithin(pump.ended, END_OF_OUTPUT_MS)) return;
   const graceMs = Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
-  if (pipes.paths.size > 0) await killHolders(pipes.paths, graceMs);
-  else if (!pump.isWriting) await killSurvivors(plan.cookie, graceMs);
+  if (pipes.paths.size > 0) await killHolders(pipes.paths, graceMs, { hurry: plan.hurry });
   const limit = pump.bytes + MAX_AFTER_EXIT_BYTES;
   let seen = pump.bytes;
   for (let silentMs = 0; silentMs < MAX_SILENCE_MS && pump.bytes <= limit; silentMs += 100) {

@@ -12,6 +12,7 @@ import {
   type StepReference,
 } from "@steps/model";
 import type { OutputPipePool } from "./output-pipes.ts";
+import type { Moment } from "./proc.ts";
 import type { StepLog } from "./step-log.ts";
 import type { JobContexts } from "./variables.ts";
 
@@ -31,6 +32,8 @@ export interface ExecuteRequest {
   readonly jobTmp: string;
   /** Between TERM and KILL. */
   readonly graceMs: number;
+  /** Ends the grace of what is being ended when it is aborted: for a user who asks a second time. */
+  readonly hurry?: AbortSignal;
   /** A text of this run alone: put into the environment of every process as `STEP_RUNNER_COOKIE`. */
   readonly cookie: string;
   /** The cookies of the runs that this one is a step of, so that they find its processes too. */
@@ -97,7 +100,8 @@ export interface Run {
   readonly jobInputs: Record<string, RuntimeValue>;
   /** The step whose expressions are being expanded: who reads a variable. */
   readingPath: string;
-  processCount: number;
+  /** Before the first process was started. */
+  since: Moment | undefined;
   /** What `observe` threw: the run cannot go on, since nobody would know of it. */
   observeFailure: { readonly error: unknown } | undefined;
 }

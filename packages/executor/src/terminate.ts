@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { groupHasRunning, hasVariable, holdsAny, type Moment, ownProcesses } from "./proc.ts";
+import { groupHasRunning, hasVariable, holdsAny, isProcess, type Moment, ownProcesses } from "./proc.ts";
 
 /** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
 export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
@@ -13,11 +13,24 @@ export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
   return send(-pgid, signal);
 }
 
+/** How to end processes. */
+export interface EndOptions {
+  /** Only processes that are younger. */
+  readonly since?: Moment | undefined;
+  /** Ends the grace when it is aborted. */
+  readonly hurry?: AbortSignal | undefined;
+}
+
 /** Ends a process group: TERM, unless it was told already, at most `graceMs` for it to go, KILL. */
-export async function endGroup(pgid: number, graceMs: number, options: { wasTold?: boolean } = {}): Promise<void> {
+export async function endGroup(
+  pgid: number,
+  graceMs: number,
+  options: Pick<EndOptions, "hurry"> & { readonly wasTold?: boolean } = {},
+): Promise<void> {
   const isAlive = (): boolean => signalGroup(pgid, 0) && groupHasRunning(pgid);
   if (options.wasTold !== true) signalGroup(pgid, "SIGTERM");
-  for (const deadline = performance.now() + graceMs; performance.now() < deadline; await sleep(POLL_MS)) {
+  const hasTime = timeLimit(graceMs, options.hurry);
+  for (; hasTime(); await sleep(POLL_MS)) {
     if (!isAlive()) return;
   }
   for (let round = 0; round < MAX_KILL_ROUNDS && isAlive(); round++) {
@@ -31,20 +44,29 @@ export async function endGroup(pgid: number, graceMs: number, options: { wasTold
  * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
  * not found.
  */
-export async function killSurvivors(cookie: string, graceMs: number, since?: Moment): Promise<number> {
-  return endProcesses(() => ownProcesses(since).filter((pid) => hasVariable(pid, COOKIE_VARIABLE, cookie)), graceMs);
+export async function killSurvivors(cookie: string, graceMs: number, options: EndOptions = {}): Promise<number> {
+  const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookie) && isProcess(pid);
+  return endProcesses(() => ownProcesses(options.since).filter(isOurs), timeLimit(graceMs, options.hurry));
 }
 
 /** Ends the processes of our own user that have one of these files open. */
-export async function killHolders(paths: ReadonlySet<string>, graceMs: number): Promise<number> {
-  return endProcesses(() => ownProcesses().filter((pid) => holdsAny(pid, paths)), graceMs);
+export async function killHolders(
+  paths: ReadonlySet<string>,
+  graceMs: number,
+  options: Pick<EndOptions, "hurry"> = {},
+): Promise<number> {
+  return endProcesses(() => ownProcesses().filter((pid) => holdsAny(pid, paths)), timeLimit(graceMs, options.hurry));
 }
 
-async function endProcesses(find: () => number[], graceMs: number): Promise<number> {
-  const found = new Set<number>();
+function timeLimit(graceMs: number, hurry: AbortSignal | undefined): () => boolean {
   const deadline = performance.now() + graceMs;
+  return () => performance.now() < deadline && hurry?.aborted !== true;
+}
+
+async function endProcesses(find: () => number[], hasTime: () => boolean): Promise<number> {
+  const found = new Set<number>();
   let alive = find();
-  for (; alive.length > 0 && performance.now() < deadline; alive = find()) {
+  for (; alive.length > 0 && hasTime(); alive = find()) {
     for (const pid of alive) {
       // Once only: a program that cleans up on TERM must not be disturbed by the next one.
       if (!found.has(pid)) send(pid, "SIGTERM");

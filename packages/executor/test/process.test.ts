@@ -124,24 +124,43 @@ describe("processes left behind", () => {
     expect(isRunning("pid")).toBe(false);
   });
 
-  test("outside of the group that hold the pipes are ended, those that do not only when the job ends", async () => {
+  test("outside of the group end with the step, with or without its pipes, and with an environment of their own if they hold them", async () => {
+    const escape = (name: string, rest: string) =>
+      sh(
+        `${rest} setsid sh -c 'echo $$ > ${dir}/${name}; exec sleep 60' ${name === "quiet" ? "> /dev/null 2>&1" : ""} &
+        while ! [ -s ${dir}/${name} ]; do :; done`,
+      );
     const ran = await run(
       sequence([
+        item(escape("quiet", "")),
+        item(escape("holder", "")),
+        item(escape("cleared", "env -i")),
         item(
-          sh(
-            `setsid sh -c 'echo $$ > ${dir}/quiet; exec sleep 60' > /dev/null 2>&1 & while ! [ -s ${dir}/quiet ]; do :; done`,
-          ),
-        ),
-        item(sh(`setsid sh -c 'echo $$ > ${dir}/holder; exec sleep 60' & while ! [ -s ${dir}/holder ]; do :; done`)),
-        item(
-          sh(`for name in quiet holder; do
+          sh(`for name in quiet holder cleared; do
             if grep -qs '^State:.[^ZX]' /proc/$(cat ${dir}/$name)/status; then echo alive; else echo gone; fi
           done`),
         ),
       ]),
     );
-    expect(ran.output).toBe("alive\ngone\n");
-    expect([isRunning("quiet"), isRunning("holder")]).toEqual([false, false]);
+    expect(ran.output).toBe("gone\ngone\ngone\n");
+  });
+
+  test("of a run inside a step end with their own step, and nothing else of the outer step does", async () => {
+    const inner = `setsid sh -c 'echo $$ > ${dir}/inner; exec sleep 60' > /dev/null 2>&1 & while ! [ -s ${dir}/inner ]; do :; done`;
+    const state = (name: string) => `grep -qs '^State:.[^ZX]' /proc/$(cat ${dir}/${name})/status && echo ${name}`;
+    const ran = await run(
+      exec(
+        [
+          "sh",
+          "-c",
+          `setsid sleep 60 > /dev/null 2>&1 & echo $! > ${dir}/outer; "$@"; ${state("outer")}; ${state("inner")}; exit 0`,
+        ]
+          .concat(["sh", process.execPath, "--conditions=@steps/source"])
+          .concat([join(import.meta.dirname, "run-in-child.ts"), inner]),
+      ),
+    );
+    expect(ran.output).toBe("outer\n");
+    expect([isRunning("outer"), isRunning("inner")]).toEqual([false, false]);
   });
 
   test("outside of the group that write without end do not hold up the step, nor reach the next log", async () => {
