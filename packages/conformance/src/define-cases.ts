@@ -1,5 +1,4 @@
 import { hasProgram } from "@steps/testkit";
-import { appendFileSync } from "node:fs";
 import { describe, it } from "vitest";
 import { type Case, readCases, readExpectedFailures } from "./read-cases.ts";
 
@@ -25,7 +24,6 @@ export function defineCases(
   describe(`${kind} cases`, { concurrent: isConcurrent }, () => {
     for (const item of all.filter((each) => each.kind === kind && where(each))) {
       const missing = programsOf(item).find((name) => !hasProgram(name));
-      if (missing !== undefined) noteSkipped(missing);
       it.skipIf(missing !== undefined)(item.id, () => checkExpected(item, check, failures.get(item.id)));
     }
   });
@@ -50,9 +48,4 @@ function programsOf({ data }: Case): string[] {
   const { requires = [], git } = data;
   if (!Array.isArray(requires)) throw new Error("requires is a list of programs");
   return [...requires.map(String), ...(git === undefined ? [] : ["git"])];
-}
-
-function noteSkipped(program: string): void {
-  const file = process.env["STEPS_SKIPPED_FILE"];
-  if (file !== undefined) appendFileSync(file, `${program}\n`);
 }

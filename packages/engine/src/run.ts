@@ -203,6 +203,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       // A run inside a step of another is part of that one too.
       cookie: directory.traceId,
       ...(process.env["STEP_RUNNER_COOKIE"] === undefined ? {} : { outerCookie: process.env["STEP_RUNNER_COOKIE"] }),
+      ...(request.hurry === undefined ? {} : { hurry: request.hurry }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
       ...(request.positionOf === undefined ? {} : { positionOf: request.positionOf }),
     },

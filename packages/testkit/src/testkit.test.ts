@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   buildZip,
   createGitRepository,
@@ -23,8 +23,12 @@ test("withTempDir() removes what was made in it, also after a failure", async ()
   expect(existsSync(made)).toBe(false);
 });
 
-test("hasProgram() looks along the PATH", () => {
+test("hasProgram() looks along the PATH, and names what is not there", () => {
+  const skipped = join(tempDir(), "skipped");
+  vi.stubEnv("STEPS_SKIPPED_FILE", skipped);
   expect([hasProgram("sh"), hasProgram("no-such-program-here")]).toEqual([true, false]);
+  expect(readFileSync(skipped, "utf8")).toBe("no-such-program-here\n");
+  vi.unstubAllEnvs();
 });
 
 test("createGitRepository() gives the same ids every time", async () => {
