@@ -1,4 +1,4 @@
-import { StepsError } from "@steps/model";
+import { printable, StepsError } from "@steps/model";
 
 /** Why a step did not succeed, as far as this package finds out itself; a load error keeps its own code. */
 export type ExecuteErrorCode =
@@ -16,4 +16,9 @@ export type ExecuteErrorCode =
   | "REFERENCE_INVALID";
 
 /** Ends a step. `execute()` turns it into the step's failure; it is thrown to nobody outside. */
-export class ExecuteError extends StepsError<ExecuteErrorCode> {}
+export class ExecuteError extends StepsError<ExecuteErrorCode> {
+  /** @param message may quote names as they were written: what drives a terminal is taken out */
+  constructor(code: ExecuteErrorCode, message: string, options: { cause?: unknown; hint?: string | undefined } = {}) {
+    super(code, printable(message), options);
+  }
+}

@@ -1,6 +1,7 @@
 import {
   createObject,
   type Outcome,
+  printable,
   type RuntimeString,
   type RuntimeValue,
   type Spec,
@@ -50,7 +51,7 @@ export async function runSequence(run: Run, level: Level, call: SequenceCall): P
 const success: Outcome = { status: "success" };
 
 function label(invocation: StepInvocation, index: number): string {
-  return invocation.name === "" ? `#${index + 1}` : JSON.stringify(invocation.name);
+  return invocation.name === "" ? `#${index + 1}` : printable(JSON.stringify(invocation.name));
 }
 
 function contextOf(end: StepEnd): Record<string, RuntimeValue> {

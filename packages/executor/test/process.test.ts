@@ -323,6 +323,9 @@ describe("commands", () => {
     symlinkSync("loop", join(dir, "loop"));
     const codes = async (command: string[], rest = {}) => (await run(exec(command, rest))).outcome;
     expect(await codes(["no-such-program"])).toMatchObject({ status: "failure", error: { code: "COMMAND_NOT_FOUND" } });
+    expect((await codes(["no\u001b[31m\u009bsuch"])).error?.message).toBe(
+      'exec: command "no\uFFFD[31m\uFFFDsuch" was not found in PATH',
+    );
     expect(await codes([join(dir, "loop")])).toMatchObject({ error: { code: "COMMAND_NOT_FOUND" } });
     expect(await codes(["${{ '' }}"])).toMatchObject({ error: { code: "COMMAND_NOT_FOUND" } });
     expect(await codes([join(dir, "plain")])).toMatchObject({ error: { code: "COMMAND_NOT_EXECUTABLE" } });
