@@ -15,6 +15,7 @@ import { createExpander } from "./expander.ts";
 import { readExports } from "./exports.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
 import { lookupProgram } from "./lookup-program.ts";
+import { placeLongScript } from "./long-script.ts";
 import { outcomeOfAbort, outcomeOfError } from "./outcome.ts";
 import { type Outputs, readDelegatedOutputs, readOutputs } from "./outputs.ts";
 import { readStepFile } from "./read-step-file.ts";
@@ -31,11 +32,13 @@ export interface ExecCall {
   readonly spec: Spec;
   readonly definition: ExecDefinition;
   readonly hasOpenOutputs: boolean;
+  /** Whether it is the built-in step that runs a text in a shell. */
+  readonly isScript: boolean;
 }
 
 /** Runs the command of a definition and reads what it wrote to its output and export files. */
 export async function runExec(run: Run, level: Level, call: ExecCall): Promise<StepEnd> {
-  const prepared = prepare(run, level, call.definition);
+  const prepared = prepare(run, level, call);
   const log = run.hooks.openLog(level.path);
   let end: ProcessEnd;
   let summary: LogSummary | undefined;
@@ -54,14 +57,14 @@ interface Prepared {
   readonly env: Readonly<Record<string, RuntimeString>>;
 }
 
-function prepare(run: Run, level: Level, definition: ExecDefinition): Prepared {
+function prepare(run: Run, level: Level, { definition, isScript }: ExecCall): Prepared {
   const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
-  const command = definition.command.map((item, index) =>
+  const written = definition.command.map((item, index) =>
     expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
   );
-  const written = definition.workDir ?? "";
+  const command = isScript ? placeLongScript(written, level.files) : written;
   const place = { what: "exec: work_dir", pointer: "/definition/exec/workDir" };
-  const workDir = findWorkDir(run.request.workDir, expander.text(written, place));
+  const workDir = findWorkDir(run.request.workDir, expander.text(definition.workDir ?? "", place));
   const env = level.environment.flatten();
   const [name = ""] = command;
   const path = env["PATH"] === undefined ? undefined : revealString(env["PATH"]);

@@ -11,6 +11,7 @@ import { ExecuteError } from "./execute-error.ts";
 import type { Expander } from "./expander.ts";
 import type { DefinitionSource, Level } from "./level.ts";
 import type { LoadedStep, Run } from "./run.ts";
+import { parseWithCredentials } from "./secret-reference.ts";
 
 /** A step that is ready to be given its inputs. */
 export interface OpenedStep extends Omit<LoadedStep, "positionOf"> {
@@ -22,9 +23,14 @@ export interface OpenedStep extends Omit<LoadedStep, "positionOf"> {
 /** A reference that names something: expands a dynamic one. @throws {ExecuteError} REFERENCE_INVALID, EXPRESSION_FAILED */
 export function resolveReference(reference: StepReference, expander: Expander, pointer: string): StepReference {
   if (reference.kind !== "dynamic") return reference;
-  const text = expander.text(reference.text, { what: "reference", pointer });
+  const place = { what: "reference", pointer };
+  const text = expander.text(reference.text, place);
   if (text instanceof Sensitive) {
-    throw new ExecuteError("REFERENCE_INVALID", "reference: it is made of a sensitive value");
+    const withCredentials = parseWithCredentials(reference.text, expander, place);
+    if (withCredentials) return withCredentials;
+    throw new ExecuteError("REFERENCE_INVALID", "reference: it is made of a sensitive value", {
+      hint: "Only the user and the password of a URL may be: https://USER:PASSWORD@HOST/...",
+    });
   }
   const parsed = parseReference(text);
   if (isReferenceProblem(parsed)) {
@@ -84,4 +90,9 @@ function digestInPlace(specDefinition: SpecDefinition): string {
   const digest = digestOf(encodeSpecDefinition(specDefinition));
   digests.set(specDefinition, digest);
   return digest;
+}
+
+/** Whether a reference names the built-in step that runs a text in a shell. */
+export function isScript(reference: StepReference | undefined): boolean {
+  return reference?.kind === "dist" && reference.path === "script";
 }

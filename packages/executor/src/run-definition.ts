@@ -4,8 +4,9 @@ import { expandEnv } from "./expand-env.ts";
 import { createExpander } from "./expander.ts";
 import type { Inputs } from "./inputs.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
-import type { OpenedStep } from "./resolve-reference.ts";
+import { isScript, type OpenedStep } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
+import { withoutCredentials } from "./secret-reference.ts";
 import { type RunStep, runSequence } from "./sequence.ts";
 import type { StepEnd } from "./step-end.ts";
 
@@ -36,12 +37,14 @@ export async function runDefinition(run: Run, level: Level, call: DefinitionCall
     definitionDigest: opened.definitionDigest,
     ...(opened.component === undefined ? {} : { component: opened.component }),
     subpath: opened.subpath,
-    ...(opened.reference === undefined ? {} : { reference: opened.reference }),
+    ...(opened.reference === undefined ? {} : { reference: withoutCredentials(opened.reference) }),
     inputs,
     invocation,
     definitionEnv,
     places: placesOf(run, level),
   });
-  if (definition.type === "exec") return runExec(run, inner, { spec, definition, hasOpenOutputs });
+  if (definition.type === "exec") {
+    return runExec(run, inner, { spec, definition, hasOpenOutputs, isScript: isScript(opened.reference) });
+  }
   return runSequence(run, inner, { spec, definition, hasOpenOutputs, runStep });
 }

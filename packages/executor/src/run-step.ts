@@ -5,9 +5,10 @@ import { createExpander, escapePointer } from "./expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import { type Level, scopeOf } from "./level.ts";
 import { outcomeOfAbort, outcomeOfError } from "./outcome.ts";
-import { type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
+import { isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
+import { withoutCredentials } from "./secret-reference.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
 import { StepFiles } from "./step-files.ts";
 
@@ -30,7 +31,13 @@ export async function runStep(run: Run, caller: Level, index: number, invocation
   const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
   const files = new StepFiles(run.request.jobTmp);
   const call: Call = { caller, invocation, path, pointer: `/definition/steps/${index}`, files };
-  tell(run, { type: "step-opened", at: Date.now(), path, name: invocation.name, reference: invocation.step });
+  tell(run, {
+    type: "step-opened",
+    at: Date.now(),
+    path,
+    name: invocation.name,
+    reference: withoutCredentials(invocation.step),
+  });
   let end: StepEnd;
   try {
     end = await runCall(run, call);
@@ -131,9 +138,8 @@ interface Given {
 function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const { caller, invocation, path, pointer } = call;
   const { spec } = opened.specDefinition;
-  const isScript = opened.reference.kind === "dist" && opened.reference.path === "script";
   // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
-  const own = isScript ? { files: call.files } : {};
+  const own = isScript(opened.reference) ? { files: call.files } : {};
   const options = { path, source: caller.source };
   const names = Object.keys(invocation.inputs);
   const hasDynamicNames = names.some((name) => name.includes("${{"));

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync, unlinkSync } from "node:fs";
+import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The files that one step writes its outputs and exports to. They come into being when something asks for their path. */
@@ -7,6 +7,7 @@ export class StepFiles {
   readonly #dir: string;
   #output: string | undefined;
   #export: string | undefined;
+  #script: string | undefined;
 
   /** @param dir an existing private directory */
   constructor(dir: string) {
@@ -29,15 +30,23 @@ export class StepFiles {
     return (this.#export ??= createFile(this.#dir, "export"));
   }
 
+  /** Writes the text of a script to a file that goes when the step ends. */
+  scriptFile(text: string): string {
+    this.#script = createFile(this.#dir, "script", text);
+    return this.#script;
+  }
+
   remove(): void {
+    if (this.#script !== undefined) removeFile(this.#script);
     if (this.#output !== undefined) removeFile(this.#output);
     if (this.#export !== undefined) removeFile(this.#export);
   }
 }
 
-function createFile(dir: string, kind: string): string {
+function createFile(dir: string, kind: string, content?: string): string {
   const path = join(dir, `${kind}-${randomBytes(8).toString("hex")}`);
-  closeSync(openSync(path, "wx", 0o600));
+  if (content === undefined) closeSync(openSync(path, "wx", 0o600));
+  else writeFileSync(path, content, { flag: "wx", mode: 0o600 });
   return path;
 }
 

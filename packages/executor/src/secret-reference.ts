@@ -1,0 +1,59 @@
+import { checkTemplate } from "@steps/expression";
+import {
+  type GitReference,
+  isReferenceProblem,
+  parseReference,
+  publicUrl,
+  revealString,
+  Sensitive,
+  type StepReference,
+  type ZipReference,
+} from "@steps/model";
+import type { Expander, TextPlace } from "./expander.ts";
+
+const SCHEME = /^\s*([a-zA-Z][a-zA-Z0-9+.-]*:\/\/)/;
+// Anything else would end the user information early, and the rest of the secret would be host or path.
+const USERINFO = /^[^/\\?#@\s]+$/;
+
+/** So many `@` may stand in the expressions of the user information. */
+const MAX_TRIES = 16;
+
+/**
+ * A git or zip reference whose secret is the user information of its URL and nothing else:
+ * `https://gitlab-ci-token:${{ job.CI_JOB_TOKEN }}@host/g/p@main`. What stands before and behind it must do without any
+ * sensitive value; `undefined` otherwise.
+ */
+export function parseWithCredentials(
+  template: string,
+  expander: Expander,
+  place: TextPlace,
+): GitReference | ZipReference | undefined {
+  const scheme = SCHEME.exec(template)?.[1];
+  if (scheme === undefined) return undefined;
+  const start = template.indexOf(scheme) + scheme.length;
+  const at = endOfUserinfo(template, start);
+  if (at === -1) return undefined;
+  const userinfo = revealString(expander.text(template.slice(start, at), place));
+  const rest = expander.text(template.slice(at + 1), place);
+  if (rest instanceof Sensitive || !USERINFO.test(userinfo)) return undefined;
+  const parsed = parseReference(`${scheme}${userinfo}@${rest}`);
+  if (isReferenceProblem(parsed) || (parsed.kind !== "git" && parsed.kind !== "zip")) return undefined;
+  return parsed.url.includes(`://${userinfo}@`) && publicUrl(parsed.url) !== parsed.url ? parsed : undefined;
+}
+
+// The first `@` that is not part of an expression: before one that is, the template is not complete.
+function endOfUserinfo(template: string, start: number): number {
+  let at = template.indexOf("@", start);
+  for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries++) {
+    if (checkTemplate(template.slice(start, at)).length === 0) return at;
+    at = template.indexOf("@", at + 1);
+  }
+  return -1;
+}
+
+/** A reference as events carry it: without the user information of its URL. */
+export function withoutCredentials(reference: StepReference): StepReference {
+  return reference.kind === "git" || reference.kind === "zip"
+    ? { ...reference, url: publicUrl(reference.url) }
+    : reference;
+}

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import type { SpecDefinition } from "@steps/model";
+import { expect, test } from "vitest";
+import { eventOf, exec, item, run, type Ran, sequence } from "./harness.ts";
+
+const script: SpecDefinition = exec(["bash", "-e", "-o", "pipefail", "-c", "${{ inputs.script }}"], {
+  spec: {
+    inputs: { script: { type: "string", isSensitive: false } },
+    outputs: {},
+    hasOpenOutputs: true,
+  },
+});
+
+function runScript(text: string): Promise<Ran> {
+  const invocation = { name: "s", step: { kind: "dist", path: "script" }, inputs: { script: text }, env: {} } as const;
+  return run(sequence([invocation]), { steps: { script } });
+}
+
+const padding = `# ${"x".repeat(1022)}\n`.repeat(1024);
+
+test("a script of a mebibyte runs from a private file that does not outlive it", async () => {
+  const ran = await runScript(`${padding}stat -c %a "$0"; false | true; echo not here`);
+  expect(ran).toMatchObject({ output: "600\n", outcome: { status: "failure", exitCode: 1 }, leftInTmp: [] });
+  const { command, places } = eventOf(ran, "process-starting", "0");
+  const file = String(command.at(-1));
+  expect(command).toEqual(["bash", "-e", "-o", "pipefail", file]);
+  expect(file.startsWith(`${places.jobTmp}/`)).toBe(true);
+  expect(existsSync(file)).toBe(false);
+});
+
+test("a long script gives outputs like a short one", async () => {
+  const ran = await runScript(`${padding.slice(0, 1025 * 1000)}echo 'v=é' > \${{ output_file }}`);
+  expect(eventOf(ran, "step-finished", "0")).toMatchObject({ status: "success", outputs: { v: "é" } });
+});
+
+test("a short script is an argument", async () => {
+  const ran = await runScript("echo $0");
+  expect(ran.output).toBe("bash\n");
+  expect(eventOf(ran, "process-starting", "0").command.at(-1)).toBe("echo $0");
+});
+
+test("the length that counts is that in bytes", async () => {
+  expect((await runScript(`: ${"é".repeat(66_000)}`)).outcome).toEqual({ status: "success" });
+});
+
+test("a command that the author wrote stays as it is, and so does a script that cannot run", async () => {
+  const own = await run(sequence([item(exec(["sh", "-c", padding]))]));
+  expect(own.outcome).toMatchObject({ status: "error", error: { code: "SPAWN_FAILED" } });
+  const nul = await runScript(`${padding}\0`);
+  expect(nul.outcome).toMatchObject({ status: "error", error: { code: "SPAWN_FAILED" } });
+});
