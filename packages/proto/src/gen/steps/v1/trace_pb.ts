@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steps/v1/trace.proto.
  */
 export const file_steps_v1_trace: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAkixAMKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ASInCgZSdW5uZXISDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJIoQBCgdSdW50aW1lEgoKAm9zGAEgASgJEgwKBGFyY2gYAiABKAkSDgoGa2VybmVsGAMgASgJEhIKCm9zX3JlbGVhc2UYBCABKAkSDAoEbGliYxgFIAEoCRIMCgRub2RlGAYgASgJEhAKCHRpbWV6b25lGAcgASgJEg0KBXVtYXNrGAggASgJIvQCCghSZXNvdXJjZRIlCgRraW5kGAEgASgOMhcuc3RlcHMudjEuUmVzb3VyY2UuS2luZBILCgN1cmkYAiABKAkSGQoRcmVxdWVzdGVkX3ZlcnNpb24YAyABKAkSGAoQcmVzb2x2ZWRfdmVyc2lvbhgEIAEoCRIuCgZkaWdlc3QYBSADKAsyHi5zdGVwcy52MS5SZXNvdXJjZS5EaWdlc3RFbnRyeRIWCg5uYXRpdmVfdHJlZV9pZBgGIAEoCRITCgttdXRhYmxlX3JlZhgHIAEoCBIZChFkb3dubG9hZF9sb2NhdGlvbhgIIAEoCRotCgtEaWdlc3RFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKBEtpbmQSFAoQa2luZF91bnNwZWNpZmllZBAAEgcKA2dpdBABEgcKA3ppcBACEgcKA29jaRADEgkKBWxvY2FsEAQSCAoEZGlzdBAFEgoKBmJpbmFyeRAGIpcBCgpTdGVwUmVjb3JkEgwKBHBhdGgYASABKAkSDAoEbmFtZRgCIAEoCRIkCgNkZXQYAyABKAsyFy5zdGVwcy52MS5EZXRlcm1pbmlzdGljEh8KA29icxgEIAEoCzISLnN0ZXBzLnYxLk9ic2VydmVkEiYKCGNoaWxkcmVuGAUgAygLMhQuc3RlcHMudjEuU3RlcFJlY29yZCKfBwoNRGV0ZXJtaW5pc3RpYxIWCgljb21wb25lbnQYASABKA1IAIgBARIPCgdzdWJwYXRoGAIgASgJEhkKEWRlZmluaXRpb25fZGlnZXN0GAMgASgJEiYKBHR5cGUYBCABKA4yGC5zdGVwcy52MS5EZWZpbml0aW9uVHlwZRIrCglyZWZlcmVuY2UYBSABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIzCgZpbnB1dHMYBiADKAsyIy5zdGVwcy52MS5EZXRlcm1pbmlzdGljLklucHV0c0VudHJ5Ei0KA2VudhgHIAMoCzIgLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRW52RW50cnkSDwoHY29tbWFuZBgIIAMoCRIQCgh3b3JrX2RpchgJIAEoCRINCgV0b29scxgKIAMoDRIjCgZzdGF0dXMYCyABKA4yEy5zdGVwcy52MS5SdW5TdGF0dXMSFgoJZXhpdF9jb2RlGAwgASgFSAGIAQESDgoGc2lnbmFsGA0gASgJEjUKB291dHB1dHMYDiADKAsyJC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLk91dHB1dHNFbnRyeRI1CgdleHBvcnRzGA8gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5FeHBvcnRzRW50cnkSIwoGc3Rkb3V0GBAgASgLMhMuc3RlcHMudjEuTG9nRGlnZXN0EiMKBnN0ZGVychgRIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBITCgtkZWxlZ2F0ZV9vZhgSIAEoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKYAwoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXAaOAoFRmV0Y2gSCwoDaGl0GAEgASgIEg0KBWJ5dGVzGAIgASgEEhMKC2R1cmF0aW9uX21zGAMgASgBGiYKBUVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSJeCgNWYWwSJwoFdmFsdWUYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIABImCghyZWRhY3RlZBgCIAEoCzISLnN0ZXBzLnYxLlJlZGFjdGVkSABCBgoEa2luZCLOAQoIUmVkYWN0ZWQSKQoGcmVhc29uGAEgASgOMhkuc3RlcHMudjEuUmVkYWN0ZWQuUmVhc29uEg4KBnNoYTI1NhgCIAEoCRINCgVieXRlcxgDIAEoBBImCgZtYXNrZWQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiUAoGUmVhc29uEhYKEnJlYXNvbl91bnNwZWNpZmllZBAAEg0KCXNlbnNpdGl2ZRABEhAKDG1hc2tlZF92YWx1ZRACEg0KCXRvb19sYXJnZRADIjkKCUxvZ0RpZ2VzdBIOCgZzaGEyNTYYASABKAkSDQoFYnl0ZXMYAiABKAQSDQoFbGluZXMYAyABKAQiYAoGTG9nUmVmEgwKBGZpbGUYASABKAkSEgoKaW5kZXhfZmlsZRgCIAEoCRINCgVieXRlcxgDIAEoBBIVCg1kcm9wcGVkX2J5dGVzGAQgASgEEg4KBmlubGluZRgFIAEoDCIqCgxGaW5nZXJwcmludHMSDAoEY29yZRgBIAEoCRIMCgRmdWxsGAIgASgJImYKCUludGVncml0eRIUCgxqb3VybmFsX3Jvb3QYASABKAkSFgoOam91cm5hbF9ldmVudHMYAiABKAQSGAoQcmVkYWN0aW9uX3BvbGljeRgDIAEoCRIRCglyZWNvdmVyZWQYBCABKAgqkwEKCVJ1blN0YXR1cxIaChZydW5fc3RhdHVzX3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSCQoFZXJyb3IQBBILCgd0aW1lb3V0EAUSDQoJY2FuY2VsbGVkEAYSCwoHc2tpcHBlZBAHEg8KC2ludGVycnVwdGVkEAhiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
+  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAki3AMKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJEhYKDnJlZGFjdGVkX3RleHRzGAogAygJGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ASInCgZSdW5uZXISDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJIoQBCgdSdW50aW1lEgoKAm9zGAEgASgJEgwKBGFyY2gYAiABKAkSDgoGa2VybmVsGAMgASgJEhIKCm9zX3JlbGVhc2UYBCABKAkSDAoEbGliYxgFIAEoCRIMCgRub2RlGAYgASgJEhAKCHRpbWV6b25lGAcgASgJEg0KBXVtYXNrGAggASgJIvQCCghSZXNvdXJjZRIlCgRraW5kGAEgASgOMhcuc3RlcHMudjEuUmVzb3VyY2UuS2luZBILCgN1cmkYAiABKAkSGQoRcmVxdWVzdGVkX3ZlcnNpb24YAyABKAkSGAoQcmVzb2x2ZWRfdmVyc2lvbhgEIAEoCRIuCgZkaWdlc3QYBSADKAsyHi5zdGVwcy52MS5SZXNvdXJjZS5EaWdlc3RFbnRyeRIWCg5uYXRpdmVfdHJlZV9pZBgGIAEoCRITCgttdXRhYmxlX3JlZhgHIAEoCBIZChFkb3dubG9hZF9sb2NhdGlvbhgIIAEoCRotCgtEaWdlc3RFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKBEtpbmQSFAoQa2luZF91bnNwZWNpZmllZBAAEgcKA2dpdBABEgcKA3ppcBACEgcKA29jaRADEgkKBWxvY2FsEAQSCAoEZGlzdBAFEgoKBmJpbmFyeRAGIpcBCgpTdGVwUmVjb3JkEgwKBHBhdGgYASABKAkSDAoEbmFtZRgCIAEoCRIkCgNkZXQYAyABKAsyFy5zdGVwcy52MS5EZXRlcm1pbmlzdGljEh8KA29icxgEIAEoCzISLnN0ZXBzLnYxLk9ic2VydmVkEiYKCGNoaWxkcmVuGAUgAygLMhQuc3RlcHMudjEuU3RlcFJlY29yZCKfBwoNRGV0ZXJtaW5pc3RpYxIWCgljb21wb25lbnQYASABKA1IAIgBARIPCgdzdWJwYXRoGAIgASgJEhkKEWRlZmluaXRpb25fZGlnZXN0GAMgASgJEiYKBHR5cGUYBCABKA4yGC5zdGVwcy52MS5EZWZpbml0aW9uVHlwZRIrCglyZWZlcmVuY2UYBSABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIzCgZpbnB1dHMYBiADKAsyIy5zdGVwcy52MS5EZXRlcm1pbmlzdGljLklucHV0c0VudHJ5Ei0KA2VudhgHIAMoCzIgLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRW52RW50cnkSDwoHY29tbWFuZBgIIAMoCRIQCgh3b3JrX2RpchgJIAEoCRINCgV0b29scxgKIAMoDRIjCgZzdGF0dXMYCyABKA4yEy5zdGVwcy52MS5SdW5TdGF0dXMSFgoJZXhpdF9jb2RlGAwgASgFSAGIAQESDgoGc2lnbmFsGA0gASgJEjUKB291dHB1dHMYDiADKAsyJC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLk91dHB1dHNFbnRyeRI1CgdleHBvcnRzGA8gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5FeHBvcnRzRW50cnkSIwoGc3Rkb3V0GBAgASgLMhMuc3RlcHMudjEuTG9nRGlnZXN0EiMKBnN0ZGVychgRIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBITCgtkZWxlZ2F0ZV9vZhgSIAEoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKaBAoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXASKQoGcGxhY2VzGAogASgLMhkuc3RlcHMudjEuT2JzZXJ2ZWQuUGxhY2VzGlUKBlBsYWNlcxIQCghzdGVwX2RpchgBIAEoCRIPCgdqb2JfdG1wGAIgASgJEhMKC291dHB1dF9maWxlGAMgASgJEhMKC2V4cG9ydF9maWxlGAQgASgJGjgKBUZldGNoEgsKA2hpdBgBIAEoCBINCgVieXRlcxgCIAEoBBITCgtkdXJhdGlvbl9tcxgDIAEoARomCgVFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiXgoDVmFsEicKBXZhbHVlGAEgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAASJgoIcmVkYWN0ZWQYAiABKAsyEi5zdGVwcy52MS5SZWRhY3RlZEgAQgYKBGtpbmQizgEKCFJlZGFjdGVkEikKBnJlYXNvbhgBIAEoDjIZLnN0ZXBzLnYxLlJlZGFjdGVkLlJlYXNvbhIOCgZzaGEyNTYYAiABKAkSDQoFYnl0ZXMYAyABKAQSJgoGbWFza2VkGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIlAKBlJlYXNvbhIWChJyZWFzb25fdW5zcGVjaWZpZWQQABINCglzZW5zaXRpdmUQARIQCgxtYXNrZWRfdmFsdWUQAhINCgl0b29fbGFyZ2UQAyI5CglMb2dEaWdlc3QSDgoGc2hhMjU2GAEgASgJEg0KBWJ5dGVzGAIgASgEEg0KBWxpbmVzGAMgASgEImAKBkxvZ1JlZhIMCgRmaWxlGAEgASgJEhIKCmluZGV4X2ZpbGUYAiABKAkSDQoFYnl0ZXMYAyABKAQSFQoNZHJvcHBlZF9ieXRlcxgEIAEoBBIOCgZpbmxpbmUYBSABKAwiKgoMRmluZ2VycHJpbnRzEgwKBGNvcmUYASABKAkSDAoEZnVsbBgCIAEoCSJ+CglJbnRlZ3JpdHkSFAoMam91cm5hbF9yb290GAEgASgJEhYKDmpvdXJuYWxfZXZlbnRzGAIgASgEEhgKEHJlZGFjdGlvbl9wb2xpY3kYAyABKAkSEQoJcmVjb3ZlcmVkGAQgASgIEhYKDnJlcXVlc3RfZGlnZXN0GAUgASgJKpMBCglSdW5TdGF0dXMSGgoWcnVuX3N0YXR1c191bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARILCgdzdWNjZXNzEAISCwoHZmFpbHVyZRADEgkKBWVycm9yEAQSCwoHdGltZW91dBAFEg0KCWNhbmNlbGxlZBAGEgsKB3NraXBwZWQQBxIPCgtpbnRlcnJ1cHRlZBAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
 
 /**
  * @generated from message steps.v1.Trace
@@ -253,6 +253,14 @@ export type Request = Message<"steps.v1.Request"> & {
    * @generated from field: string base_dir = 9;
    */
   baseDir: string;
+
+  /**
+   * JSON Pointers of the texts in the definition that a secret was taken out of. With any, the definition is not what ran
+   * and must not be run again.
+   *
+   * @generated from field: repeated string redacted_texts = 10;
+   */
+  redactedTexts: string[];
 };
 
 /**
@@ -319,6 +327,14 @@ export type RequestJson = {
    * @generated from field: string base_dir = 9;
    */
   baseDir?: string;
+
+  /**
+   * JSON Pointers of the texts in the definition that a secret was taken out of. With any, the definition is not what ran
+   * and must not be run again.
+   *
+   * @generated from field: repeated string redacted_texts = 10;
+   */
+  redactedTexts?: string[];
 };
 
 /**
@@ -743,7 +759,7 @@ export type Deterministic = Message<"steps.v1.Deterministic"> & {
   subpath: string;
 
   /**
-   * SHA-256 of the canonical JSON of the spec and the definition.
+   * SHA-256 of the canonical JSON of the spec and the definition, after masking.
    *
    * @generated from field: string definition_digest = 3;
    */
@@ -870,7 +886,7 @@ export type DeterministicJson = {
   subpath?: string;
 
   /**
-   * SHA-256 of the canonical JSON of the spec and the definition.
+   * SHA-256 of the canonical JSON of the spec and the definition, after masking.
    *
    * @generated from field: string definition_digest = 3;
    */
@@ -1037,6 +1053,13 @@ export type Observed = Message<"steps.v1.Observed"> & {
    * @generated from field: steps.v1.Step step = 9;
    */
   step?: Step | undefined;
+
+  /**
+   * Where the step's places were, to find them in its log.
+   *
+   * @generated from field: steps.v1.Observed.Places places = 10;
+   */
+  places?: Observed_Places | undefined;
 };
 
 /**
@@ -1093,6 +1116,13 @@ export type ObservedJson = {
    * @generated from field: steps.v1.Step step = 9;
    */
   step?: StepJson;
+
+  /**
+   * Where the step's places were, to find them in its log.
+   *
+   * @generated from field: steps.v1.Observed.Places places = 10;
+   */
+  places?: Observed_PlacesJson;
 };
 
 /**
@@ -1101,6 +1131,63 @@ export type ObservedJson = {
  */
 export const ObservedSchema: GenMessage<Observed, {jsonType: ObservedJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_trace, 7);
+
+/**
+ * @generated from message steps.v1.Observed.Places
+ */
+export type Observed_Places = Message<"steps.v1.Observed.Places"> & {
+  /**
+   * @generated from field: string step_dir = 1;
+   */
+  stepDir: string;
+
+  /**
+   * @generated from field: string job_tmp = 2;
+   */
+  jobTmp: string;
+
+  /**
+   * @generated from field: string output_file = 3;
+   */
+  outputFile: string;
+
+  /**
+   * @generated from field: string export_file = 4;
+   */
+  exportFile: string;
+};
+
+/**
+ * @generated from message steps.v1.Observed.Places
+ */
+export type Observed_PlacesJson = {
+  /**
+   * @generated from field: string step_dir = 1;
+   */
+  stepDir?: string;
+
+  /**
+   * @generated from field: string job_tmp = 2;
+   */
+  jobTmp?: string;
+
+  /**
+   * @generated from field: string output_file = 3;
+   */
+  outputFile?: string;
+
+  /**
+   * @generated from field: string export_file = 4;
+   */
+  exportFile?: string;
+};
+
+/**
+ * Describes the message steps.v1.Observed.Places.
+ * Use `create(Observed_PlacesSchema)` to create a new message.
+ */
+export const Observed_PlacesSchema: GenMessage<Observed_Places, {jsonType: Observed_PlacesJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_trace, 7, 0);
 
 /**
  * @generated from message steps.v1.Observed.Fetch
@@ -1147,7 +1234,7 @@ export type Observed_FetchJson = {
  * Use `create(Observed_FetchSchema)` to create a new message.
  */
 export const Observed_FetchSchema: GenMessage<Observed_Fetch, {jsonType: Observed_FetchJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_trace, 7, 0);
+  messageDesc(file_steps_v1_trace, 7, 1);
 
 /**
  * @generated from message steps.v1.Observed.Error
@@ -1184,7 +1271,7 @@ export type Observed_ErrorJson = {
  * Use `create(Observed_ErrorSchema)` to create a new message.
  */
 export const Observed_ErrorSchema: GenMessage<Observed_Error, {jsonType: Observed_ErrorJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_trace, 7, 1);
+  messageDesc(file_steps_v1_trace, 7, 2);
 
 /**
  * A value, or what stands for it.
@@ -1534,6 +1621,13 @@ export type Integrity = Message<"steps.v1.Integrity"> & {
    * @generated from field: bool recovered = 4;
    */
   recovered: boolean;
+
+  /**
+   * SHA-256 of the canonical JSON of the request, as it is in the trace.
+   *
+   * @generated from field: string request_digest = 5;
+   */
+  requestDigest: string;
 };
 
 /**
@@ -1563,6 +1657,13 @@ export type IntegrityJson = {
    * @generated from field: bool recovered = 4;
    */
   recovered?: boolean;
+
+  /**
+   * SHA-256 of the canonical JSON of the request, as it is in the trace.
+   *
+   * @generated from field: string request_digest = 5;
+   */
+  requestDigest?: string;
 };
 
 /**
