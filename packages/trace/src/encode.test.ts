@@ -1,14 +1,60 @@
 import { readFileSync } from "node:fs";
+import {
+  digestOf,
+  emptySpec,
+  encodeSpecDefinition,
+  type ExecDefinition,
+  sensitive,
+  type SpecDefinition,
+} from "@steps/model";
 import { TraceSchema } from "@steps/proto";
 import type { TraceJson } from "@steps/proto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exampleRun, fold, resultOf } from "../test/events.ts";
+import { exampleRun, fold, jobOpened, resultOf, runStarted } from "../test/events.ts";
 import { fromJson, toJson } from "../test/protobuf.ts";
 import { assertReplayable, decodeTrace, encodePrototext, encodeTrace, verifyTrace } from "./index.ts";
 
+const inner: ExecDefinition = { type: "exec", command: [""], env: {}, workDir: "" };
 const { trace } = fold(exampleRun({ exitCode: 3, outputs: { a: null, b: [true, 1.5, { "a/b": "" }], c: 0, d: "" } }));
 const text = encodeTrace(trace);
+
+const redacted = fold(
+  exampleRun({ exitCode: 3 }).map((event) =>
+    event.type === "run-started"
+      ? { ...event, request: { ...event.request, env: { ...event.request.env, S: sensitive("echo.git") } } }
+      : event,
+  ),
+).trace;
+
+const everyShape: SpecDefinition = {
+  spec: {
+    inputs: {
+      a: { type: "string", isSensitive: true, default: "" },
+      b: { type: "number", isSensitive: false, default: 0 },
+      c: { type: "struct", isSensitive: false, default: { x: null, y: [], z: {}, "": false } },
+      d: { type: "boolean", isSensitive: false, default: false },
+      e: { type: "array", isSensitive: false },
+    },
+    outputs: { o: { type: "string", isSensitive: false, default: null } },
+  },
+  definition: {
+    type: "steps",
+    env: { EMPTY: "" },
+    outputs: { o: -0, p: 1e21, q: [[]] },
+    steps: [
+      { name: "", step: { kind: "local", path: "." }, inputs: {}, env: {} },
+      { name: "b", step: { kind: "zip", url: "a.zip", dir: "", file: "x.yml" }, inputs: { a: "" }, env: { X: "" } },
+      { name: "c", step: { kind: "dynamic", text: "${{ inputs.a }}" }, inputs: {}, env: {} },
+      {
+        name: "d",
+        step: { kind: "inline", specDefinition: { spec: emptySpec, definition: inner }, seesCallerInputs: true },
+        inputs: {},
+        env: {},
+      },
+    ],
+  },
+};
 
 describe("encodeTrace()", () => {
   it("writes what protobuf reads, without a field of its own", () => {
@@ -136,11 +182,38 @@ describe("verifyTrace()", () => {
     ["the machine", '"arch": "x64"', '"arch": "arm64"'],
     ["the name of a step", /"name": "a",(?=\s+"det")/, '"name": "z",'],
     ["a reference to nothing", '"component": 0', '"component": 77'],
+    ["the definition of the request", '"LEVEL": "job"', '"LEVEL": "other"'],
+    ["a variable of the request", '"value": "main"', '"value": "other"'],
+    ["the environment of the request", /("env": \{\s+"PATH": \{\s+"value": ")/, "$1x"],
+    ["where the request ran", '"workDir": "/one/work"', '"workDir": "/two/work"'],
+    ["that a text was taken out of the request", '"redactedTexts"', '"unknown"'],
+    ["the digest of the request", '"requestDigest"', '"unknown"'],
     ["a fingerprint", /("fingerprints": \{\s+"core": ")./, "$1_"],
   ])("finds that %s was changed", async (_, from, to) => {
-    const changed = text.replace(from, to);
-    expect(changed).not.toBe(text);
+    const whole = encodeTrace(redacted);
+    expect(verifyTrace(await decodeTrace(whole))).toEqual([]);
+    const changed = whole.replace(from, to);
+    expect(changed).not.toBe(whole);
     expect(verifyTrace(await decodeTrace(changed))).not.toEqual([]);
+  });
+
+  it("finds a definition that another run was asked for, with its digest", () => {
+    const other = { ...trace.request, definition: { ...trace.request?.definition, spec: {} } };
+    const integrity = { ...trace.integrity, requestDigest: digestOf(other) };
+    expect(verifyTrace({ ...trace, request: other, integrity })).toEqual([
+      "The definition of the request is not the one that the job ran",
+    ]);
+  });
+
+  it("finds nothing wrong with a definition of every shape", async () => {
+    const started = runStarted();
+    const [opened, planned] = jobOpened();
+    if (started.type !== "run-started" || planned?.type !== "step-planned" || !opened) throw new Error("Not a run");
+    const request = { ...started.request, definition: everyShape };
+    const definitionDigest = digestOf(encodeSpecDefinition(everyShape));
+    const events = [{ ...started, request }, opened, { ...planned, specDefinition: everyShape, definitionDigest }];
+    const written = encodeTrace(fold(events).trace);
+    expect(verifyTrace(await decodeTrace(written))).toEqual([]);
   });
 });
 

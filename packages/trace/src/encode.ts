@@ -1,7 +1,9 @@
 import type { StepResultJson, TraceJson } from "@steps/proto";
+import { digestOf } from "@steps/model";
 import { TraceError } from "./error.ts";
 import { fingerprintStep, fingerprintTrace } from "./fingerprint.ts";
 import { FORMAT_VERSION } from "./record.ts";
+import { stepLabel } from "./step-label.ts";
 
 // What a reader looks for first stands first; all other keys follow in alphabetical order, so that the order is total.
 const FIRST_KEYS = (
@@ -63,13 +65,16 @@ export function assertReplayable(trace: TraceJson): void {
   );
 }
 
-/** What does not fit together in a trace: fingerprints that are not those of what it says. Empty when all is well. */
+/**
+ * What does not fit together in a trace: fingerprints and digests that are not those of what it says. Empty when all is
+ * well.
+ */
 export function verifyTrace(trace: TraceJson): string[] {
-  const problems: string[] = [];
   if (!trace.root) return ["The trace has no steps"];
+  const problems = requestProblems(trace);
   const context = { resources: trace.resources ?? [], runtime: trace.runtime ?? {} };
   const visit = (record: NonNullable<TraceJson["root"]>): void => {
-    const place = record.path === undefined ? "the job" : `step "${record.name ?? ""}" (${record.path})`;
+    const place = record.path === undefined ? "the job" : `step "${stepLabel(record)}" (${record.path})`;
     const { coreFingerprint, fullFingerprint, ...det } = record.det ?? {};
     const indexes = [...(det.tools ?? []), ...(det.component === undefined ? [] : [det.component])];
     if (indexes.some((index) => context.resources[index] === undefined)) {
@@ -85,6 +90,19 @@ export function verifyTrace(trace: TraceJson): string[] {
   const { core, full } = fingerprintTrace(trace.root);
   if (trace.fingerprints?.core !== core || trace.fingerprints?.full !== full) {
     problems.push("The steps of the trace do not match its fingerprints");
+  }
+  return problems;
+}
+
+// What a replay runs is the request: a trace whose steps are as they were must not carry another one.
+function requestProblems({ request, root, integrity }: TraceJson): string[] {
+  const problems: string[] = [];
+  if (integrity?.requestDigest !== (request && digestOf(request))) {
+    problems.push("The request of the trace does not match its digest");
+  }
+  const recorded = root?.det?.definitionDigest;
+  if (recorded !== undefined && request?.definition && recorded !== digestOf(request.definition)) {
+    problems.push("The definition of the request is not the one that the job ran");
   }
   return problems;
 }

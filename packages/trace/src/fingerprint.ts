@@ -72,11 +72,14 @@ export function componentDigest(resource: ResourceJson | undefined): unknown {
   return resource.digest?.["gitTree"] ?? resource.digest ?? {};
 }
 
-/** The same value in two runs with different secrets. */
+/**
+ * The same value in two runs with different secrets. Why a secret is one does not count: what was only masked in the one
+ * run is marked in the replay that it was given to again.
+ */
 function stableVal(val: ValJson): unknown {
   if (val.redacted === undefined) return { value: val.value ?? null };
   const { reason, sha256 } = val.redacted;
-  return { redacted: reason, ...(reason === "too_large" ? { sha256 } : {}) };
+  return reason === "too_large" ? { redacted: reason, sha256 } : { redacted: "secret" };
 }
 
 function stableText(val: ValJson, texts: WeakMap<ValJson, string> | undefined): string {

@@ -39,6 +39,8 @@ export interface JournalRunStarted extends Omit<RunStarted, "request"> {
 
 export interface JournalRequest extends Omit<RunRequestRecord, "definition" | "inputs" | "env"> {
   readonly definition: SpecDefinitionJson;
+  /** JSON Pointers of the texts in the definition that a secret was taken out of. */
+  readonly redactedTexts?: readonly string[];
   readonly inputs: Vals;
   readonly env: Vals;
 }

@@ -1,6 +1,6 @@
-import { sensitive } from "@steps/model";
+import { type RuntimeString, sensitive } from "@steps/model";
 import { describe, expect, it } from "vitest";
-import { component, exampleRun, fold, job, reference, runStarted } from "../test/events.ts";
+import { component, exampleRun, fold, job, reference, runStarted, SECRET } from "../test/events.ts";
 import { type JournalEvent, createRecorder, pinsOf, requestOf } from "./index.ts";
 
 describe("pinsOf()", () => {
@@ -58,6 +58,7 @@ describe("requestOf()", () => {
           ],
         },
       },
+      redactedTexts: [],
       inputs: {},
       vars: { BRANCH: "main" },
       env: { PATH: "/bin" },
@@ -67,10 +68,43 @@ describe("requestOf()", () => {
       baseDir: "ci",
       entry: "ci",
       missing: [
-        { kind: "variable", name: "DEPLOY_KEY" },
-        { kind: "env", name: "TOKEN" },
+        { kind: "variable", name: "DEPLOY_KEY", reason: "sensitive" },
+        { kind: "env", name: "TOKEN", reason: "sensitive" },
       ],
     });
+  });
+
+  it("tells the texts of the definition that are not what ran, and only these", () => {
+    const script = (text: string, env: Record<string, string> = {}) => ({
+      name: "",
+      step: { kind: "dist" as const, path: "script" },
+      inputs: { script: text },
+      env,
+    });
+    const steps = [script("echo [MASKED]"), script("echo hunter2secret"), script("x", { "a/b": `x ${SECRET}` })];
+    const definition = { ...job, definition: { ...job.definition, steps } } as typeof job;
+    const started = runStarted({ env: { A: sensitive("hunter2secret"), B: sensitive(SECRET) } });
+    if (started.type !== "run-started") throw new Error("Not the start of a run");
+    const { trace } = fold([{ ...started, request: { ...started.request, definition } }]);
+    const request = requestOf(trace);
+    expect(request.redactedTexts).toEqual(["/definition/steps/1/inputs/script", "/definition/steps/2/env/a~1b"]);
+    expect(JSON.stringify(request.definition)).toContain("echo [MASKED]");
+  });
+
+  it("tells why a value is missing", () => {
+    const read = (name: string, value: RuntimeString) =>
+      ({ type: "variable-read", at: 0, path: "0", name, value }) as const;
+    const events = [
+      runStarted({ env: {} }),
+      read("A", sensitive(SECRET)),
+      read("B", SECRET),
+      read("C", "x".repeat(2e6)),
+    ];
+    expect(requestOf(fold(events).trace).missing.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
+      "A sensitive",
+      "B masked_value",
+      "C too_large",
+    ]);
   });
 
   it("refuses a trace without a request, or with a broken one", () => {

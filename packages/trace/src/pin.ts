@@ -7,7 +7,7 @@ import {
   type SpecDefinition,
   type Value,
 } from "@steps/model";
-import type { TraceJson, ValJson } from "@steps/proto";
+import type { Redacted_ReasonJson, TraceJson, ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import { decodeResource } from "./resource-index.ts";
 
@@ -43,6 +43,11 @@ function keyOf(kind: string, uri: string, version: string): string {
 /** What a recorded run was asked for. */
 export interface RecordedRequest {
   readonly definition: SpecDefinition;
+  /**
+   * JSON Pointers into the encoded definition, to the texts that a secret was taken out of. With any, the definition is
+   * not what ran: it must not be run, and no secret that is given again can mend it.
+   */
+  readonly redactedTexts: readonly string[];
   readonly inputs: Readonly<Record<string, Value>>;
   /** The job variables that were read. */
   readonly vars: Readonly<Record<string, string>>;
@@ -60,6 +65,11 @@ export interface RecordedRequest {
 export interface MissingValue {
   readonly kind: "input" | "variable" | "env";
   readonly name: string;
+  /**
+   * `sensitive`: it was marked. `masked_value`: it was or held a known secret without being marked. `too_large`: it is no
+   * secret.
+   */
+  readonly reason: Redacted_ReasonJson;
 }
 
 /**
@@ -78,7 +88,7 @@ export function requestOf(trace: TraceJson): RecordedRequest {
   ): Record<string, T> => {
     const values = createObject<T>();
     for (const [name, val] of Object.entries(vals ?? {})) {
-      if (val.redacted) missing.push({ kind, name });
+      if (val.redacted) missing.push({ kind, name, reason: val.redacted.reason ?? "reason_unspecified" });
       else values[name] = map(val.value ?? null);
     }
     return values;
@@ -91,6 +101,7 @@ export function requestOf(trace: TraceJson): RecordedRequest {
   }
   return {
     definition,
+    redactedTexts: request.redactedTexts ?? [],
     inputs: present("input", request.inputs, (value) => value),
     vars: present("variable", request.vars, formatValue),
     env: present("env", request.env, formatValue),

@@ -1,7 +1,7 @@
 import { canonicalJson, sensitive, type StepEvent } from "@steps/model";
 import { describe, expect, it } from "vitest";
 import { component, exampleRun, execStep, fold, jobOpened, runStarted } from "../test/events.ts";
-import { createMasker, createRecorder, createRedactor, verifyTrace } from "./index.ts";
+import { createMasker, createRecorder, createRedactor, parseJournal, verifyTrace } from "./index.ts";
 
 describe("createRecorder()", () => {
   it("names places instead of paths in the deterministic half", () => {
@@ -113,6 +113,17 @@ describe("createRecorder()", () => {
 
   it("tells what the runner had to say", () => {
     expect(fold(exampleRun()).trace.notes).toEqual(["warning: The form is deprecated [old-form]"]);
+  });
+
+  it("gives a trace of any numbers, also of those that JSON does not have", () => {
+    const odd = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 5e-324, 1.5];
+    for (const number of odd) {
+      const outputs = { result: [number, { deep: number }] };
+      const events = exampleRun({ outputs, inputs: { text: number }, exitCode: number });
+      const { trace, journal } = fold(events);
+      expect(verifyTrace(trace)).toEqual([]);
+      expect(parseJournal(journal).events).toHaveLength(events.length);
+    }
   });
 
   it("survives events that fit nowhere", () => {

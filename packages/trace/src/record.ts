@@ -1,4 +1,4 @@
-import { createObject, type RunNote } from "@steps/model";
+import { createObject, digestOf, type RunNote } from "@steps/model";
 import type { RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
 import type { JournalEvent, JournalRequest, JournalRunFinished, JournalRunStarted } from "./journal-event.ts";
@@ -119,12 +119,14 @@ export function createRecorder(): Recorder {
     trace(options) {
       const runtime: RuntimeJson = withoutEmpty(started?.runtime ?? {});
       const record = finishDraft(root, { resources: resources.resources, runtime, texts });
+      const request = started && encodeRequest(started.request, vars);
       const startedAt = started && encodeTime(started.at);
       const finishedAt = finished && encodeTime(finished.at);
       return {
         formatVersion: FORMAT_VERSION,
         ...withoutEmpty({ traceId: started?.traceId ?? "", parentTraceId: started?.parentTraceId ?? "" }),
-        ...(started ? { request: encodeRequest(started.request, vars), runner: withoutEmpty(started.runner) } : {}),
+        ...(request ? { request } : {}),
+        ...(started ? { runner: withoutEmpty(started.runner) } : {}),
         runtime,
         ...(resources.resources.length === 0 ? {} : { resources: [...resources.resources] }),
         root: record,
@@ -133,6 +135,7 @@ export function createRecorder(): Recorder {
           journalRoot: options.journalRoot,
           ...(options.journalEvents > 0 ? { journalEvents: String(options.journalEvents) } : {}),
           redactionPolicy: REDACTION_POLICY,
+          ...(request ? { requestDigest: digestOf(request) } : {}),
           ...(options.isRecovered === true ? { recovered: true } : {}),
         },
         ...(startedAt === undefined ? {} : { startedAt }),
@@ -156,10 +159,11 @@ function formatNote({ level, message, code }: RunNote, draft: StepDraft | undefi
 }
 
 function encodeRequest(request: JournalRequest, vars: Record<string, ValJson>): RequestJson {
-  const { entry, definition, inputs, env, jobName, source, workDir, baseDir } = request;
+  const { entry, definition, redactedTexts = [], inputs, env, jobName, source, workDir, baseDir } = request;
   return {
     entry,
     definition,
+    ...(redactedTexts.length === 0 ? {} : { redactedTexts: [...redactedTexts] }),
     ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(Object.keys(vars).length === 0 ? {} : { vars: { ...vars } }),
     ...(Object.keys(env).length === 0 ? {} : { env }),

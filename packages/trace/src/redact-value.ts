@@ -68,6 +68,7 @@ function maskValue(value: RuntimeValue, { masker, found, depth }: MaskOptions): 
   found.units += 8;
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "number") {
+    if (!Number.isFinite(value)) return String(value);
     if (masker.text(formatNumber(value)) === formatNumber(value)) return value;
     found.hasSecret = true;
     return MASK;

@@ -1,7 +1,7 @@
-import { sensitive, type StepEvent } from "@steps/model";
+import { digestOf, encodeSpecDefinition, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
 import { describe, expect, it } from "vitest";
-import { exampleRun, execStep, fold, runStarted, SECRET } from "../test/events.ts";
-import { createMasker, createRedactor, encodeTrace, type JournalEvent } from "./index.ts";
+import { echoStep, exampleRun, execStep, fold, job, jobOpened, runStarted, SECRET } from "../test/events.ts";
+import { createMasker, createRedactor, encodeTrace, type JournalEvent, verifyTrace } from "./index.ts";
 
 function redactAll(...events: StepEvent[]): JournalEvent[] {
   const redactor = createRedactor(createMasker());
@@ -102,6 +102,58 @@ describe("createRedactor()", () => {
     expect(JSON.stringify(redactor.redact(starting))).toContain("/one/work/home");
     masker.add("/one/work/home");
     expect(JSON.stringify(redactor.redact(starting))).not.toContain("/one/work/home");
+  });
+
+  it("gives the digest of what is left of a definition, so that nobody can guess what was taken out", () => {
+    const planned = (definition: SpecDefinition): StepEvent => ({
+      ...(jobOpened()[1] as Extract<StepEvent, { type: "step-planned" }>),
+      path: "0",
+      specDefinition: definition,
+      definitionDigest: digestOf(encodeSpecDefinition(definition)),
+    });
+    const masker = createMasker();
+    masker.add("hunter2secret");
+    masker.add("123456789");
+    const redactor = createRedactor(masker);
+    const withCommand = (text: string): SpecDefinition => ({
+      ...echoStep,
+      definition: { type: "exec", command: ["echo", text], env: {} },
+    });
+    const digest = (definition: SpecDefinition): string => {
+      const event = redactor.redact(planned(definition));
+      return event.type === "step-planned" ? event.definitionDigest : "";
+    };
+    expect(digest(withCommand("hunter2secret"))).toBe(digestOf(encodeSpecDefinition(withCommand("[MASKED]"))));
+    expect(digest(withCommand("open"))).toBe(digestOf(encodeSpecDefinition(withCommand("open"))));
+    const withNumber = (value: string | number): SpecDefinition => ({
+      ...job,
+      definition: { type: "steps", env: {}, outputs: { a: value }, steps: [] },
+    });
+    expect(digest(withNumber(123_456_789))).toBe(digestOf(encodeSpecDefinition(withNumber("[MASKED]"))));
+  });
+
+  it("names the job's definition by the digest of what it stored, whatever becomes a secret later", () => {
+    const [opened, planned] = jobOpened() as [StepEvent, StepEvent];
+    const late = { type: "variable-read", at: 0, path: "", name: "X", value: sensitive("hello") } as const;
+    const early = runStarted({ env: { TOKEN: sensitive("hello") } });
+    for (const events of [
+      [runStarted(), late, opened, planned],
+      [early, opened, planned],
+      [runStarted(), opened, planned],
+    ]) {
+      const { trace } = fold(events);
+      expect(trace.root?.det?.definitionDigest).toBe(digestOf(trace.request?.definition));
+      expect(verifyTrace(trace)).toEqual([]);
+    }
+    const { events } = fold([runStarted(), late, opened, planned]);
+    expect(JSON.stringify(events[3])).not.toContain("hello");
+  });
+
+  it("stores numbers that JSON does not have as texts", () => {
+    expect(outputsOf({ a: Number.NaN, b: [Number.POSITIVE_INFINITY] })).toEqual({
+      a: { value: "NaN" },
+      b: { value: ["Infinity"] },
+    });
   });
 
   it("keeps keys that are special to JavaScript, and texts well-formed", () => {

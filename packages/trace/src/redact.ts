@@ -1,7 +1,6 @@
 import {
   createObject,
   encodeReference,
-  encodeSpecDefinition,
   type FetchReport,
   type Outcome,
   publicUrl,
@@ -12,19 +11,22 @@ import {
   type SpecDefinition,
   type StepEvent,
   type StepFailure,
+  type StepPlanned,
   type StepReference,
 } from "@steps/model";
-import type { SpecDefinitionJson, Step_ReferenceJson, ValJson } from "@steps/proto";
+import type { Step_ReferenceJson, ValJson } from "@steps/proto";
 import type { JournalEvent, Vals } from "./journal-event.ts";
 import { setMember } from "./fast-record.ts";
 import { MASK, type Masker } from "./mask.ts";
+import { type RedactedDefinition, redactDefinition } from "./redact-definition.ts";
 import { maskJson, maskString, redactValue, registerSecrets } from "./redact-value.ts";
 
 /** Turns what happened into what may be stored and shown. */
 export interface Redactor {
   /**
    * Registers every marked text of the event with the masker, then replaces: marked values and values that hold a known
-   * secret become `Redacted`, those above 1 MiB their digest; every text is masked.
+   * secret become `Redacted`, those above 1 MiB their digest; every text is masked. The digest of a definition that a
+   * secret was taken out of is that of what is left.
    */
   redact(event: StepEvent): JournalEvent;
   readonly masker: Masker;
@@ -43,15 +45,26 @@ export function createRedactor(masker: Masker): Redactor {
   const argument = (value: RuntimeString): string => (value instanceof Sensitive ? MASK : text(value));
   const outcome = ({ error, ...rest }: Outcome): Outcome => (error ? { ...rest, error: failure(error) } : rest);
 
+  let job: { readonly definition: SpecDefinition; readonly redacted: RedactedDefinition } | undefined;
+  // The job's own definition is stored as it was when the run started, whatever became known as a secret since.
+  const digestOfPlan = ({ specDefinition, definitionDigest }: StepPlanned): string => {
+    const { digest } = specDefinition === job?.definition ? job.redacted : caches.definition(specDefinition);
+    return digest ?? definitionDigest;
+  };
+
   const redact = (event: StepEvent): JournalEvent => {
     switch (event.type) {
       case "run-started": {
         const { definition, inputs, env, ...request } = event.request;
+        const redacted = caches.definition(definition);
+        const { redactedTexts } = redacted;
+        job = { definition, redacted };
         return {
           ...event,
           request: {
             ...maskJson(request, masker),
-            definition: caches.specDefinition(definition),
+            definition: redacted.json,
+            ...(redactedTexts.length === 0 ? {} : { redactedTexts }),
             inputs: values(inputs),
             env: caches.environment(env),
           },
@@ -69,7 +82,8 @@ export function createRedactor(masker: Masker): Redactor {
         const { component, reference: planned, invocation, ...rest } = event;
         return {
           ...rest,
-          specDefinition: caches.specDefinition(event.specDefinition),
+          specDefinition: caches.definition(event.specDefinition).json,
+          definitionDigest: digestOfPlan(event),
           ...(component ? { component: resource(component) } : {}),
           subpath: text(event.subpath),
           ...(planned ? { reference: reference(planned) } : {}),
@@ -144,14 +158,14 @@ interface Caches {
   values(record: Records): Vals;
   /** As `values()`, remembering each variable's last value: from step to step nearly all stay the same. */
   environment(record: Readonly<Record<string, RuntimeString>>): Vals;
-  specDefinition(value: SpecDefinition): SpecDefinitionJson;
+  definition(value: SpecDefinition): RedactedDefinition;
   resource(value: Resource): Resource;
 }
 
 function createCaches(masker: Masker): Caches {
   let version = masker.version;
   let variables = new Map<string, { readonly value: RuntimeString; readonly key: string; readonly val: ValJson }>();
-  let definitions = new WeakMap<SpecDefinition, SpecDefinitionJson>();
+  let definitions = new WeakMap<SpecDefinition, RedactedDefinition>();
   let resources = new WeakMap<Resource, Resource>();
   const refresh = (): void => {
     if (version === masker.version) return;
@@ -197,13 +211,13 @@ function createCaches(masker: Masker): Caches {
       resources.set(value, redacted);
       return redacted;
     },
-    specDefinition(value) {
+    definition(value) {
       refresh();
       const known = definitions.get(value);
       if (known) return known;
-      const json = maskJson(encodeSpecDefinition(value), masker);
-      definitions.set(value, json);
-      return json;
+      const redacted = redactDefinition(value, masker);
+      definitions.set(value, redacted);
+      return redacted;
     },
   };
 }

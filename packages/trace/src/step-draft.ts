@@ -27,7 +27,7 @@ export function createDraft(path: string): StepDraft {
 /** Takes down what a step was going to do. */
 export function draftPlan(draft: StepDraft, event: JournalStepPlanned, resources: ResourceIndex): void {
   const { det, obs } = draft;
-  draft.tokens = createTokeniser(event.places);
+  draftPlaces(draft, event.places);
   if (event.component) det.component = resources.indexOf(event.component);
   setText(det, "subpath", event.subpath);
   setText(det, "definitionDigest", event.definitionDigest);
@@ -55,11 +55,23 @@ export function invocationOf(name: string, event: JournalStepPlanned): StepJson 
 /** Takes down the process of a step. */
 export function draftProcess(draft: StepDraft, event: JournalProcessStarting, resources: ResourceIndex): void {
   const { det } = draft;
-  draft.tokens = createTokeniser(event.places satisfies Places);
+  draftPlaces(draft, event.places);
   setVals(det, "env", draft.tokens.vals(event.env));
   if (event.command.length > 0) det.command = event.command.map((argument) => draft.tokens.text(argument));
   setText(det, "workDir", draft.tokens.text(event.workDir));
   if (event.tools.length > 0) det.tools = event.tools.map((tool) => resources.indexOf(tool));
+}
+
+// The work directory is that of the request.
+function draftPlaces(draft: StepDraft, places: Places): void {
+  draft.tokens = createTokeniser(places);
+  const { stepDir, jobTmp, outputFile, exportFile } = places;
+  draft.obs.places = {
+    ...(stepDir ? { stepDir } : {}),
+    ...(jobTmp ? { jobTmp } : {}),
+    ...(outputFile ? { outputFile } : {}),
+    ...(exportFile ? { exportFile } : {}),
+  };
 }
 
 /** Takes down how a step ended. */
@@ -67,7 +79,7 @@ export function draftEnd(draft: StepDraft, event: JournalStepFinished): void {
   const { det, obs } = draft;
   draft.isOpen = false;
   det.status = event.status;
-  if (event.exitCode !== undefined) det.exitCode = event.exitCode;
+  if (event.exitCode !== undefined && Number.isInteger(event.exitCode)) det.exitCode = event.exitCode;
   setText(det, "signal", event.signal ?? "");
   setVals(det, "outputs", draft.tokens.vals(event.outputs));
   setVals(det, "exports", draft.tokens.vals(event.exports));

@@ -1,5 +1,6 @@
 import {
   digestOf,
+  encodeSpecDefinition,
   type ExecDefinition,
   type GitReference,
   type Places,
@@ -80,6 +81,8 @@ export interface StepOptions {
   readonly exports?: Readonly<Record<string, RuntimeString>>;
   readonly exitCode?: number;
   readonly stdout?: string;
+  /** Also keep the text of the log. */
+  readonly hasInlineLog?: boolean;
   readonly at?: number;
 }
 
@@ -147,7 +150,7 @@ export function execStep(options: StepOptions): StepEvent[] {
       at,
       path,
       specDefinition: echoStep,
-      definitionDigest: digestOf(echoStep),
+      definitionDigest: digestOf(encodeSpecDefinition(echoStep)),
       component,
       subpath: "steps/step.yml",
       reference,
@@ -184,6 +187,7 @@ export function execStep(options: StepOptions): StepEvent[] {
         file: `logs/${path}.log`,
         storedBytes: text.length,
         droppedBytes: 0,
+        ...(options.hasInlineLog === true ? { inline: Buffer.from(text).toString("base64") } : {}),
       },
     },
   ];
@@ -197,7 +201,7 @@ export function jobOpened(dir = "/one"): StepEvent[] {
       at: START,
       path: "",
       specDefinition: job,
-      definitionDigest: digestOf(job),
+      definitionDigest: digestOf(encodeSpecDefinition(job)),
       subpath: "",
       inputs: {},
       invocation: { inputs: {}, env: {} },
