@@ -1,8 +1,10 @@
+import { basename } from "node:path";
 import { canonicalJson } from "@steps/model";
-import type { DeterministicJson, LogDigestJson, ResourceJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
+import type { DeterministicJson, ResourceJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
 import type { CompareOptions, Difference, Severity } from "./compare.ts";
+import { compareLogs, inlineLog } from "./compare-log.ts";
 import { componentDigest } from "./fingerprint.ts";
-import { normaliseLog } from "./normalise-log.ts";
+import { stepLabel } from "./step-label.ts";
 
 interface Sides {
   readonly expected: TraceJson;
@@ -35,7 +37,7 @@ function compareRecords({ sides, expected, actual, differences }: Pair): void {
   const add = (pointer: string, kind: string, found: Found): void => {
     const severity = found.severity ?? "different";
     const shown = { expected: clip(found.expected), actual: clip(found.actual) };
-    differences.push({ path: record.path ?? "", step: record.name ?? "", pointer, kind, severity, ...shown });
+    differences.push({ path: record.path ?? "", step: stepLabel(record), pointer, kind, severity, ...shown });
   };
   if (!expected || !actual) {
     add("", "step", { expected: presence(expected), actual: presence(actual) });
@@ -51,7 +53,7 @@ function compareRecords({ sides, expected, actual, differences }: Pair): void {
     compareRecords({ sides, expected: expected.children?.[i], actual: actual.children?.[i], differences });
   }
   compareResults({ before, after, add });
-  compareObservations({ before, after, sides, path: record.path ?? "", add });
+  compareObservations({ expected, actual, sides, add });
 }
 
 interface Found {
@@ -72,17 +74,25 @@ function comparePlans({ before, after, sides, add }: Halves & { readonly sides: 
   if (expected.digest !== actual.digest) {
     add("/det/component", "component", { expected: expected.text, actual: actual.text });
   }
-  compareTexts({ before, after, add }, [
-    ["subpath", "component"],
-    ["definitionDigest", "definition"],
-    ["type", "definition"],
-  ]);
+  const commands = [before.command ?? [], after.command ?? []] as const;
+  const [rest, otherRest] = commands.map((command) => canonicalJson(command.slice(1)));
+  const hasOtherProgram = isBuiltin(before) && isBuiltin(after) && rest === otherRest;
+  // The definition of a built-in step names its program, which is where this machine has it.
+  const program = { kind: "tools", severity: sides.isStrict ? "different" : "drift" } as const;
+  compareTexts({ before, after, add }, [["subpath", "component"]]);
+  const digests = { expected: before.definitionDigest ?? "", actual: after.definitionDigest ?? "" };
+  if (digests.expected !== digests.actual) {
+    if (hasOtherProgram) add("/det/definitionDigest", program.kind, { ...digests, severity: program.severity });
+    else add("/det/definitionDigest", "definition", digests);
+  }
+  compareTexts({ before, after, add }, [["type", "definition"]]);
   compareVals({ before, after, add }, "inputs");
   compareVals({ before, after, add }, "env");
   compareTexts({ before, after, add }, [["workDir", "command"]]);
-  const commands = [before.command ?? [], after.command ?? []] as const;
   if (canonicalJson(commands[0]) !== canonicalJson(commands[1])) {
-    add("/det/command", "command", { expected: JSON.stringify(commands[0]), actual: JSON.stringify(commands[1]) });
+    const found = { expected: JSON.stringify(commands[0]), actual: JSON.stringify(commands[1]) };
+    if (hasOtherProgram) add("/det/command/0", program.kind, { ...found, severity: program.severity });
+    else add("/det/command", "command", found);
   }
 }
 
@@ -97,64 +107,49 @@ function compareResults(halves: Halves): void {
   compareVals(halves, "exports");
 }
 
-function compareObservations({
-  before,
-  after,
-  sides,
-  path,
-  add,
-}: Halves & { readonly sides: Sides; readonly path: string }): void {
+interface Records {
+  readonly expected: StepRecordJson;
+  readonly actual: StepRecordJson;
+  readonly sides: Sides;
+  readonly add: Halves["add"];
+}
+
+function compareObservations({ expected, actual, sides, add }: Records): void {
+  const path = expected.path ?? "";
+  const severity = sides.isStrict ? "different" : "drift";
   for (const stream of ["stdout", "stderr"] as const) {
-    const [expected, actual] = [before[stream], after[stream]];
-    if (isSameLog(expected, actual)) continue;
-    const logs = [sides.logs?.("expected", path, stream), sides.logs?.("actual", path, stream)] as const;
-    add(`/det/${stream}`, stream, compareLogs({ expected, actual, logs, isStrict: sides.isStrict }));
+    const given = [sides.logs?.("expected", path, stream), sides.logs?.("actual", path, stream)] as const;
+    const isGiven = given[0] !== undefined && given[1] !== undefined;
+    const texts = isGiven ? given : ([inlineLog(expected, sides.expected), inlineLog(actual, sides.actual)] as const);
+    const found = compareLogs(
+      { digest: expected.det?.[stream], text: texts[0] },
+      { digest: actual.det?.[stream], text: texts[1] },
+    );
+    if (!found) continue;
+    const { isNormalised, ...shown } = found;
+    add(`/det/${stream}`, stream, { ...shown, severity: isNormalised && !sides.isStrict ? "normalised" : severity });
   }
-  const [expected, actual] = [describeTools(before, sides.expected), describeTools(after, sides.actual)];
-  if (expected !== actual)
-    add("/det/tools", "tools", { expected, actual, severity: sides.isStrict ? "different" : "drift" });
-}
-
-// A step without a log, and one that wrote nothing, are the same.
-function isSameLog(expected: LogDigestJson | undefined, actual: LogDigestJson | undefined): boolean {
-  const bytes = (log: LogDigestJson | undefined): string => log?.bytes ?? "0";
-  return bytes(expected) === bytes(actual) && (bytes(expected) === "0" || expected?.sha256 === actual?.sha256);
-}
-
-interface Logs {
-  readonly expected: LogDigestJson | undefined;
-  readonly actual: LogDigestJson | undefined;
-  readonly logs: readonly [string | undefined, string | undefined];
-  readonly isStrict: boolean;
-}
-
-function compareLogs({ expected, actual, logs, isStrict }: Logs): Found {
-  const [before, after] = logs;
-  if (before === undefined || after === undefined) {
-    return { expected: describeLog(expected), actual: describeLog(actual), severity: isStrict ? "different" : "drift" };
+  const [before, after] = [toolsOf(expected, sides.expected), toolsOf(actual, sides.actual)];
+  if (before.identity !== after.identity) {
+    add("/det/tools", "tools", { expected: before.text, actual: after.text, severity });
   }
-  const [plainBefore, plainAfter] = [normaliseLog(before), normaliseLog(after)];
-  const isEqual = plainBefore === plainAfter;
-  const line = isEqual ? firstDifference(before, after) : firstDifference(plainBefore, plainAfter);
-  return { ...line, severity: isStrict ? "different" : isEqual ? "normalised" : "drift" };
 }
 
-function firstDifference(expected: string, actual: string): { readonly expected: string; readonly actual: string } {
-  const [before, after] = [expected.split("\n"), actual.split("\n")];
-  let index = 0;
-  while (index < before.length && index < after.length && before[index] === after[index]) index += 1;
-  const show = (lines: readonly string[]): string =>
-    lines[index] === undefined ? `line ${index + 1}: (end)` : `line ${index + 1}: ${lines[index]}`;
-  return { expected: show(before), actual: show(after) };
+interface Tools {
+  readonly text: string;
+  readonly identity: string;
 }
 
-function describeLog(log: LogDigestJson | undefined): string {
-  return log?.sha256 ? `${log.bytes ?? "0"} bytes, sha256 ${log.sha256}` : "nothing";
+// Where a program lies does not matter. Its name does: some do what they are called.
+function toolsOf({ det }: StepRecordJson, trace: TraceJson): Tools {
+  const tools = (det?.tools ?? []).map((index) => trace.resources?.[index]);
+  const text = tools.map((tool) => `${tool?.uri ?? "?"} ${tool?.digest?.["sha256"] ?? ""}`.trim()).join(", ");
+  const identity = canonicalJson(tools.map((tool) => [basename(tool?.uri ?? ""), tool?.digest?.["sha256"] ?? ""]));
+  return { text, identity };
 }
 
-function describeTools(det: DeterministicJson, trace: TraceJson): string {
-  const tools = (det.tools ?? []).map((index) => trace.resources?.[index]);
-  return tools.map((tool) => `${tool?.uri ?? "?"} ${tool?.digest?.["sha256"] ?? ""}`.trim()).join(", ");
+function isBuiltin({ reference }: DeterministicJson): boolean {
+  return reference?.protocol === "dist";
 }
 
 function describeComponent(resource: ResourceJson | undefined): { readonly digest: string; readonly text: string } {
@@ -165,7 +160,7 @@ function describeComponent(resource: ResourceJson | undefined): { readonly diges
   return { digest: shown, text: `${resource.uri ?? ""}${version} ${shown}` };
 }
 
-type TextKey = "subpath" | "definitionDigest" | "type" | "workDir" | "status" | "exitCode" | "signal" | "delegateOf";
+type TextKey = "subpath" | "type" | "workDir" | "status" | "exitCode" | "signal" | "delegateOf";
 
 function compareTexts({ before, after, add }: Halves, fields: readonly (readonly [TextKey, string])[]): void {
   for (const [field, kind] of fields) {
@@ -189,7 +184,7 @@ function compareVals({ before, after, add }: Halves, field: "inputs" | "env" | "
 
 type Pointed = Found & { readonly pointer: string };
 
-// What was redacted is compared by the reason only: the secrets of two runs may differ.
+// What was redacted is only compared as such: the secrets of two runs may differ, and why they are known to be secret.
 function* diffVals(
   { expected, actual }: { expected: ValJson | undefined; actual: ValJson | undefined },
   pointer: string,
@@ -206,9 +201,7 @@ function describeVal(val: ValJson | undefined): string {
   if (!val) return "(absent)";
   if (!val.redacted) return canonicalJson(val.value ?? null);
   const { reason, bytes, sha256 } = val.redacted;
-  return reason === "too_large"
-    ? `(too large: ${bytes ?? "?"} bytes, sha256 ${sha256 ?? "?"})`
-    : `(redacted: ${reason ?? "?"})`;
+  return reason === "too_large" ? `(too large: ${bytes ?? "?"} bytes, sha256 ${sha256 ?? "?"})` : "(redacted)";
 }
 
 function* diffJson({ expected, actual }: { expected: unknown; actual: unknown }, pointer: string): Generator<Pointed> {
@@ -237,7 +230,7 @@ function escape(key: string): string {
 }
 
 function presence(record: StepRecordJson | undefined): string {
-  return record ? `step "${record.name ?? ""}"` : "no step";
+  return record ? `step "${stepLabel(record)}"` : "no step";
 }
 
 function clip(text: string): string {

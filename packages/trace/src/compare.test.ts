@@ -1,7 +1,7 @@
 import type { TraceJson } from "@steps/proto";
-import type { StepEvent } from "@steps/model";
+import { digestOf, type RuntimeString, sensitive, type StepEvent } from "@steps/model";
 import { describe, expect, it } from "vitest";
-import { exampleRun, fold, type StepOptions } from "../test/events.ts";
+import { exampleRun, fold, SECRET, type StepOptions } from "../test/events.ts";
 import { compareTraces, normaliseLog } from "./index.ts";
 
 const traceOf = (options: Partial<StepOptions> = {}): TraceJson => fold(exampleRun(options)).trace;
@@ -138,6 +138,96 @@ describe("compareTraces()", () => {
       verdict: "drift",
       differences: [{ expected: "line 3: expected", actual: "line 3: actual" }],
     });
+  });
+
+  it("compares the short logs that both traces hold, with places named instead of paths", () => {
+    const logOf = (stdout: string, dir = "/one"): TraceJson => traceOf({ stdout, dir, hasInlineLog: true });
+    const before = logOf("wrote /one/tmp/output and /one/work/a in 1.2s\n");
+    const after = logOf("wrote /two/x/tmp/output and /two/x/work/a in 3.4s\n", "/two/x");
+    expect(compareTraces(before, after)).toMatchObject({
+      verdict: "normalised",
+      differences: [
+        {
+          kind: "stdout",
+          severity: "normalised",
+          expected: "line 1: wrote {{output_file}} and {{work_dir}}/a in 1.2s",
+          actual: "line 1: wrote {{output_file}} and {{work_dir}}/a in 3.4s",
+        },
+      ],
+    });
+    const paths = compareTraces(logOf("in /one/work\n"), logOf("in /two/x/work\n", "/two/x"));
+    expect(paths).toMatchObject({ verdict: "normalised", differences: [{ kind: "stdout" }] });
+    expect(compareTraces(before, after, { isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(before, logOf("else\n")).verdict).toBe("drift");
+    expect(compareTraces(before, traceOf({ stdout: "in 3.4s\n" })).verdict).toBe("drift");
+  });
+
+  it("does not take a line on the other stream for the same", () => {
+    const moved = mapped((event) => {
+      if (event.type !== "step-finished" || event.log === undefined) return event;
+      const { stdout, stderr } = event.log;
+      return { ...event, log: { ...event.log, stdout: stderr, stderr: stdout, inline: "aGVsbG8K" } };
+    });
+    const before = fold(exampleRun({ hasInlineLog: true })).trace;
+    expect(compareTraces(before, moved).verdict).toBe("drift");
+  });
+
+  it("does not mind where a program lies, but which it is", () => {
+    const withTool = (uri: string, sha256 = "3".repeat(64)): TraceJson =>
+      mapped((event) =>
+        event.type === "process-starting"
+          ? { ...event, tools: event.tools.map((tool) => ({ ...tool, uri, digest: { sha256 } })) }
+          : event,
+      );
+    const strictly = { isStrict: true };
+    expect(compareTraces(expected, withTool("/two/echo"), strictly).verdict).toBe("identical");
+    expect(withTool("/two/echo").fingerprints).toEqual(expected.fingerprints);
+    expect(compareTraces(expected, withTool("/bin/false"), strictly).verdict).toBe("different");
+    expect(compareTraces(expected, withTool("/bin/echo", "4".repeat(64)), strictly).verdict).toBe("different");
+  });
+
+  it("takes another path of a built-in step's program for another tool, not for another step", () => {
+    const withShell = (shell: string, script = "true", kind: "dist" | "local" = "dist"): TraceJson =>
+      mapped((event) => {
+        if (event.type === "step-planned" && event.path !== "") {
+          const reference = { kind, path: "script" };
+          return { ...event, reference, definitionDigest: digestOf(shell) };
+        }
+        return event.type === "process-starting" ? { ...event, command: [shell, "-c", script] } : event;
+      });
+    const before = withShell("/bin/bash");
+    const drift = compareTraces(before, withShell("/usr/bin/bash"));
+    expect(drift.verdict).toBe("drift");
+    expect(drift.differences.filter(({ path }) => path === "0")).toMatchObject([
+      { kind: "tools", pointer: "/det/definitionDigest" },
+      { kind: "tools", pointer: "/det/command/0" },
+    ]);
+    expect(compareTraces(before, withShell("/usr/bin/bash"), { isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(before, withShell("/usr/bin/bash", "false")).verdict).toBe("different");
+    const local = compareTraces(withShell("/bin/bash", "true", "local"), withShell("/bin/sh", "true", "local"));
+    expect(local.verdict).toBe("different");
+  });
+
+  it("does not mind why a value is a secret", () => {
+    const withToken = (token: RuntimeString): TraceJson =>
+      mapped((event) => (event.type === "process-starting" ? { ...event, env: { TOKEN: token } } : event));
+    const [masked, marked] = [withToken(SECRET), withToken(sensitive(SECRET))];
+    expect(masked.root?.children?.[0]?.det?.env).not.toEqual(marked.root?.children?.[0]?.det?.env);
+    expect(compareTraces(masked, marked).verdict).toBe("identical");
+    expect(masked.fingerprints).toEqual(marked.fingerprints);
+    expect(compareTraces(marked, withToken("open")).verdict).toBe("different");
+  });
+
+  it("tells steps without a name apart by their number", () => {
+    const unnamed = (exitCode: number): TraceJson =>
+      mapped((event) => {
+        if (event.type === "step-opened" && event.path === "1") return { ...event, name: "" };
+        return event.type === "step-finished" && event.path === "1" ? { ...event, exitCode } : event;
+      });
+    const { differences, steps } = compareTraces(unnamed(0), unnamed(4));
+    expect(differences).toMatchObject([{ path: "1", step: "#2", kind: "exit-code" }]);
+    expect(steps.map(({ step }) => step)).toEqual(["", "a", "#2"]);
+    expect(compareTraces(unnamed(0), unnamed(4), { ignore: ["exit-code.#2"] }).verdict).toBe("identical");
   });
 
   it.each(["outputs", "outputs.result", "outputs.b.result", "outputs.*.result", "*.b"])(

@@ -1,4 +1,5 @@
 import type { StepRecordJson, TraceJson } from "@steps/proto";
+import { stepLabel } from "./step-label.ts";
 import { compareSteps } from "./compare-step.ts";
 import { compareRuntime } from "./compare-runtime.ts";
 
@@ -6,11 +7,11 @@ import { compareRuntime } from "./compare-runtime.ts";
 export interface Difference {
   /** Of the step: `0/2`, empty for the job. */
   readonly path: string;
-  /** The step's name. */
+  /** The step's name, `#N` for the N-th of its list when it has none, empty for the job. */
   readonly step: string;
   /** JSON Pointer into the step's record, or into the trace for its runtime. */
   readonly pointer: string;
-  /** `step`, `component`, `definition`, `inputs`, `env`, `command`, `status`, `outputs`, `stdout`, `runtime`, … */
+  /** `step`, `component`, `definition`, `inputs`, `env`, `command`, `status`, `outputs`, `stdout`, `tools`, `runtime`, … */
   readonly kind: string;
   readonly severity: Severity;
   readonly expected: string;
@@ -49,7 +50,10 @@ export interface CompareOptions {
    * `outputs.build.time`, `stdout.test`.
    */
   readonly ignore?: readonly string[];
-  /** The text of a step's log, where it is at hand: then it is compared without times, addresses and the like. */
+  /**
+   * The text of a step's log, where it is at hand: then it is compared without times, addresses and the like. Short logs
+   * are in the traces, and need not be given.
+   */
   readonly logs?: (side: "expected" | "actual", stepPath: string, stream: "stdout" | "stderr") => string | undefined;
 }
 
@@ -101,7 +105,7 @@ function withCauses(differences: readonly Difference[]): Difference[] {
 
 function describeStep({ path, step }: Difference): string {
   if (path === "") return "the job";
-  return step === "" ? `step ${path}` : `step "${step}"`;
+  return `step "${step}"`;
 }
 
 function* stepVerdicts(
@@ -113,7 +117,7 @@ function* stepVerdicts(
   if (!record) return;
   const path = record.path ?? "";
   const own = differences.filter((difference) => difference.path === path && difference.kind !== "runtime");
-  yield { path, step: record.name ?? "", verdict: actual === undefined ? "not-run" : worst(own) };
+  yield { path, step: stepLabel(record), verdict: actual === undefined ? "not-run" : worst(own) };
   const count = Math.max(expected?.children?.length ?? 0, actual?.children?.length ?? 0);
   for (let i = 0; i < count; i++) yield* stepVerdicts(expected?.children?.[i], actual?.children?.[i], differences);
 }

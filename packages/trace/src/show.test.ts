@@ -13,7 +13,7 @@ describe("formatTrace()", () => {
       └─ ✗ b  250ms  failure  exit 3  https://example.com/echo.git@main (222222222222)
            step "b": exec: exit status 3
       warning: The form is deprecated [old-form]
-      trace 0123456789abcdef0123456789abcdef, fingerprint b82dce9fe744
+      trace 0123456789abcdef0123456789abcdef, fingerprint 8378ec7e187c
       "
     `);
   });

@@ -1,5 +1,6 @@
 import { shortDigest } from "@steps/model";
 import type { ResourceJson, RunStatusJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
+import { stepLabel } from "./step-label.ts";
 import { plainValue } from "./plain.ts";
 
 export interface FormatOptions {
@@ -84,12 +85,13 @@ function* stepLines({ record, trace, lead, below }: Branch): Generator<Line> {
   }
 }
 
-function describeStep({ name, path, det, obs }: StepRecordJson, trace: TraceJson): string {
+function describeStep(record: StepRecordJson, trace: TraceJson): string {
+  const { det, obs } = record;
   const status = det?.status ?? "run_status_unspecified";
   const code = det?.exitCode === undefined || det.exitCode === 0 ? "" : `exit ${det.exitCode}`;
   const resource = det?.component === undefined ? undefined : trace.resources?.[det.component];
   const parts = [
-    name === undefined || name === "" ? `#${Number(path?.split("/").at(-1)) + 1}` : name,
+    stepLabel(record),
     obs?.durationMs === undefined ? "" : formatDuration(Number(obs.durationMs)),
     status === "success" ? "" : status === "run_status_unspecified" ? "unknown" : status,
     code,
