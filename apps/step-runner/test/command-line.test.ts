@@ -198,9 +198,17 @@ describe("a large input", () => {
     }
   });
 
-  test("of a script longer than the system takes is a clear error", async () => {
+  test("of a script longer than an argument may be runs, and is the same when it is replayed", async () => {
     const world = createWorld();
-    const json = JSON.stringify([{ name: "a", script: `true ${"x".repeat(200_000)}` }]);
+    const json = JSON.stringify([{ name: "a", script: `true ${"x".repeat(200_000)}\necho ran` }]);
+    const ended = await world.run(["run", "--json", "-", "--output-file", "long.json"], { input: json });
+    expect(ended).toMatchObject({ code: 0, stdout: "ran\n" });
+    expect((await world.run(["replay", "long.json"])).code).toBe(0);
+  });
+
+  test("of a command longer than the system takes is a clear error", async () => {
+    const world = createWorld();
+    const json = JSON.stringify([{ name: "a", exec: { command: ["true", "x".repeat(200_000)] } }]);
     const ended = await world.run(["run", "--json", "-"], { input: json });
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).not.toContain("Internal error");

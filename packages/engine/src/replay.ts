@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { isStepsError, messageOf, type Outcome, type Resource, type Sensitive, sensitive } from "@steps/model";
+import { isStepsError, messageOf, type Outcome, type Resource, type RuntimeString, sensitive } from "@steps/model";
 import type { ResourceJson, TraceJson } from "@steps/proto";
 import {
   compareTraces,
@@ -113,6 +113,9 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       ),
     );
   }
+  if (request.redactedTexts.length > 0) {
+    return report("missing-secret", request.redactedTexts.map(describeRedacted));
+  }
   const places = placesOf(request, options);
   const pins = pinsOf(trace);
   const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
@@ -130,6 +133,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
       workDir: places.workDir,
       baseDir: places.baseDir,
+      secrets: maskedAgain(request.missing, options.secrets ?? {}),
       parentTraceId: traceId,
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
@@ -151,6 +155,11 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
 
 /** Kinds of differences that only a strict replay minds: the result is the same. */
 const DRIFT_KINDS: ReadonlySet<string> = new Set(["stdout", "stderr", "tools", "runtime"]);
+
+// Nobody can put it back, and what stands there instead is not what ran.
+function describeRedacted(pointer: string): string {
+  return `A secret stood in the text of the definition at ${pointer}, and the trace does not hold it; give secrets as inputs or variables`;
+}
 
 /** What a comparison means. Under strict a drift is a difference of its own kind. */
 export function verdictOf(comparison: Comparison): ReplayVerdict {
@@ -241,7 +250,17 @@ function supplied(
   kind: MissingValue["kind"],
   missing: readonly MissingValue[],
   secrets: Readonly<Record<string, string>>,
-): Record<string, Sensitive> {
+): Record<string, RuntimeString> {
   const wanted = missing.filter((item) => item.kind === kind);
-  return Object.fromEntries(wanted.map(({ name }) => [name, sensitive(secrets[name] ?? "")]));
+  return Object.fromEntries(
+    wanted.map(({ name, reason }) => {
+      const value = secrets[name] ?? "";
+      // What only was equal to a secret, or too large to be kept, was not marked in the recorded run.
+      return [name, reason === "sensitive" ? (sensitive(value) as RuntimeString) : value];
+    }),
+  );
+}
+
+function maskedAgain(missing: readonly MissingValue[], secrets: Readonly<Record<string, string>>): string[] {
+  return missing.flatMap(({ name, reason }) => (reason === "masked_value" ? [secrets[name] ?? ""] : []));
 }

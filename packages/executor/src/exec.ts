@@ -62,7 +62,7 @@ function prepare(run: Run, level: Level, { definition, isScript }: ExecCall): Pr
   const written = definition.command.map((item, index) =>
     expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
   );
-  const command = isScript ? placeLongScript(written, level.files) : written;
+  const command = isScript ? placeLongScript(written, level) : written;
   const place = { what: "exec: work_dir", pointer: "/definition/exec/workDir" };
   const workDir = findWorkDir(run.request.workDir, expander.text(definition.workDir ?? "", place));
   const env = level.environment.flatten();

@@ -1,5 +1,5 @@
 import { revealString, type RuntimeString } from "@steps/model";
-import type { StepFiles } from "./step-files.ts";
+import type { Level } from "./level.ts";
 
 /** Linux takes no argument of 128 KiB or more, however much room there is for all of them. */
 const MAX_ARGUMENT_BYTES = 120 * 1024;
@@ -8,11 +8,14 @@ const MAX_ARGUMENT_BYTES = 120 * 1024;
  * The command of the built-in script step, `[shell, ...flags, "-c", text]`, as it can be run: a text that is too long for
  * an argument is written to a file of the step, and the shell is given the file. Any other command stays as it is.
  */
-export function placeLongScript(command: readonly RuntimeString[], files: StepFiles): readonly RuntimeString[] {
+export function placeLongScript(
+  command: readonly RuntimeString[],
+  { files, path }: Pick<Level, "files" | "path">,
+): readonly RuntimeString[] {
   const item = command.at(-1);
   if (item === undefined || command.at(-2) !== "-c") return command;
   const text = revealString(item);
   // What holds a NUL cannot be run, and the shell would not say so of a file.
   if (Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES || text.includes("\0")) return command;
-  return [...command.slice(0, -2), files.scriptFile(text)];
+  return [...command.slice(0, -2), files.scriptFile(text, path)];
 }

@@ -30,10 +30,13 @@ export class StepFiles {
     return (this.#export ??= createFile(this.#dir, "export"));
   }
 
-  /** Writes the text of a script to a file that goes when the step ends. */
-  scriptFile(text: string): string {
-    this.#script = createFile(this.#dir, "script", text);
-    return this.#script;
+  /** Writes the text of a script to a file that goes when the step ends; its name is the same in every run. */
+  scriptFile(text: string, stepPath: string): string {
+    const path = join(this.#dir, `script-${stepPath.replaceAll("/", ".")}`);
+    removeFile(path);
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    this.#script = path;
+    return path;
   }
 
   remove(): void {
@@ -43,10 +46,9 @@ export class StepFiles {
   }
 }
 
-function createFile(dir: string, kind: string, content?: string): string {
+function createFile(dir: string, kind: string): string {
   const path = join(dir, `${kind}-${randomBytes(8).toString("hex")}`);
-  if (content === undefined) closeSync(openSync(path, "wx", 0o600));
-  else writeFileSync(path, content, { flag: "wx", mode: 0o600 });
+  closeSync(openSync(path, "wx", 0o600));
   return path;
 }
 
