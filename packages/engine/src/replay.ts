@@ -256,7 +256,7 @@ function supplied(
     wanted.map(({ name, reason }) => {
       const value = secrets[name] ?? "";
       // What only was equal to a secret, or too large to be kept, was not marked in the recorded run.
-      return [name, reason === "sensitive" ? (sensitive(value) as RuntimeString) : value];
+      return [name, reason === "sensitive" ? sensitive(value) : value];
     }),
   );
 }
