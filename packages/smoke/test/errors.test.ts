@@ -10,7 +10,9 @@ const sources = files.map((file) => readFileSync(join(root, file), "utf8"));
 
 function found(pattern: RegExp, code: RegExp): string[] {
   const texts = sources.flatMap((source) => Array.from(source.matchAll(pattern), ([, text]) => text ?? ""));
-  return [...new Set(texts.flatMap((text) => Array.from(text.matchAll(code), ([, name]) => name ?? "")))].toSorted();
+  return [...new Set(texts.flatMap((text) => Array.from(text.matchAll(code), ([, name]) => name ?? "")))].toSorted(
+    (a, b) => (a < b ? -1 : 1),
+  );
 }
 
 const unions = found(/export type \w+ErrorCode =([^;]+);/g, /"([A-Z_]+)"/g);
