@@ -45,13 +45,10 @@ export class JournalFile implements AsyncDisposable {
   }
 
   #syncSoon(): void {
-    this.#syncing = new Promise((resolve) => {
-      fdatasync(this.#fd, () => {
-        this.#timer = undefined;
-        this.#syncing = undefined;
-        resolve();
-      });
-    });
+    // What comes while the disk is busy needs a wait of its own.
+    this.#timer = undefined;
+    const before = this.#syncing ?? Promise.resolve();
+    this.#syncing = before.then(() => new Promise((resolve) => fdatasync(this.#fd, () => resolve())));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

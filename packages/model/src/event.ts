@@ -127,7 +127,7 @@ export interface Places {
   readonly exportFile?: string;
 }
 
-/** Written and synced before the process exists, so that a crash cannot hide what may have run. */
+/** Told before the process exists, so that a kill of the runner cannot hide what may have run. */
 export interface ProcessStarting {
   readonly type: "process-starting";
   readonly at: number;
