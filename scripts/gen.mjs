@@ -4,7 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, run } from "./setup.mjs";
 
-const files = ["steps/v1/step_pb.ts", "steps/v1/trace_pb.ts"];
+const files = [
+  "steps/v1/step_pb.ts",
+  "steps/v1/trace_pb.ts",
+  "steps/v1/step_runner_pb.ts",
+  "proto/step_pb.ts",
+  "grpc/health/v1/health_pb.ts",
+  "grpc/reflection/v1/reflection_pb.ts",
+  "grpc/reflection/v1alpha/reflection_pb.ts",
+];
 if (process.argv.includes("--check")) {
   const scratch = mkdtempSync(join(tmpdir(), "steps-gen-"));
   try {

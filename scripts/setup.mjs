@@ -26,7 +26,7 @@ export function setUp() {
     ...packageFolders().map((p) => `${p}/package.json`),
   ];
   stamped("install", manifests, join(bin, "tsc"), install);
-  stamped("build", sources(), join(bin, "step-runner"), build);
+  stamped("build", sources(), join(bin, "runner-bridge"), build);
 }
 
 /** Runs a program of the set-up to its end and gives its exit code. */
@@ -68,7 +68,7 @@ function build() {
   }
   check(quietly(join(bin, "tsc"), ["-b"]), "Cannot build");
   check(quietly(join(bin, "rolldown"), ["-c", "rolldown.config.mjs"]), "Cannot bundle");
-  link("step-runner", join(root, "apps", "step-runner", "dist", "main.cjs"));
+  for (const app of ["step-runner", "runner-bridge"]) link(app, join(root, "apps", app, "dist", "main.cjs"));
 }
 
 // pnpm's own shim starts four processes before Node; the command's start-up time is measured, so ours starts none.

@@ -1,8 +1,7 @@
+import { type CommandLine, errors } from "@steps/console";
 import type { Compiled } from "@steps/compiler";
 import { type Diagnostic, formatDiagnostic, type SpecDefinition } from "@steps/model";
 import { createMasker } from "@steps/trace";
-import type { CommandLine } from "./command.ts";
-import { errors } from "./terminal.ts";
 
 /** Shows errors and warnings on standard error, notes only where they are asked for; the values of `--mask` are replaced. */
 export function showDiagnostics(

@@ -10,7 +10,7 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V" || args[0]
   // Node keeps the compiled form of what is loaded below among the user's files; where it cannot, it only starts slower.
   enableCompileCache(codeCacheDirectory(process.env));
   // Everything else is behind this import, so that the version costs no more than Node itself.
-  void import("./dispatch.ts").then(async ({ dispatch }) => {
-    process.exitCode = await dispatch(args);
+  void Promise.all([import("@steps/console"), import("./program.ts")]).then(async ([{ runProgram }, { program }]) => {
+    process.exitCode = await runProgram(program, args);
   });
 }

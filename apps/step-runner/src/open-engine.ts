@@ -1,6 +1,6 @@
+import { type CommandLine, UsageError } from "@steps/console";
 import { resolve } from "node:path";
 import { createEngine, type Engine, type TraceSync } from "@steps/engine";
-import { type CommandLine, UsageError } from "./command.ts";
 import { VERSION } from "./version.ts";
 
 /**

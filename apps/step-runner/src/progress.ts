@@ -1,5 +1,5 @@
+import { errors, terminalOf } from "@steps/console";
 import type { FetchProgress, RunHooks } from "@steps/engine";
-import { errors, terminalOf } from "./terminal.ts";
 
 type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
 

@@ -1,9 +1,9 @@
+import { type CommandLine, type Flags, UsageError } from "@steps/console";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { compileInput, compileStepList } from "@steps/compiler";
 import { CompileError } from "@steps/engine";
 import { type Diagnostic, formatReference, type SpecDefinition, type StepReference } from "@steps/model";
-import { type CommandLine, type Flags, UsageError } from "./command.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
 import { jobFlags, readJob } from "./read-job.ts";

@@ -1,8 +1,8 @@
+import { type CommandLine, type Flags, UsageError } from "@steps/console";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
 import type { Source } from "@steps/model";
-import { type CommandLine, type Flags, UsageError } from "./command.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { absolute } from "./run-job.ts";
 

@@ -1,5 +1,5 @@
+import { type CommandLine, type Flags, UsageError } from "@steps/console";
 import { type GitReference, isReferenceProblem, parseReference, type StepReference } from "@steps/model";
-import { type CommandLine, type Flags, UsageError } from "./command.ts";
 
 /** Flags that name a step in a git repository part by part. */
 export const gitFlags: Flags = {

@@ -1,5 +1,5 @@
+import type { Terminal } from "@steps/console";
 import type { ReplayReport } from "@steps/engine";
-import type { Terminal } from "./terminal.ts";
 
 const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {
   same: "The same",

@@ -1,4 +1,4 @@
-import type { Flag, Flags } from "./command.ts";
+import type { Flag, Flags } from "@steps/console";
 
 export const stateDir: Flag = {
   type: "string",

@@ -1,13 +1,11 @@
+import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
 import { isAbsolute, resolve } from "node:path";
 import { type Engine, type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
 import { revealString, type RuntimeString, sensitive } from "@steps/model";
-import type { CommandLine } from "./command.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import { StopSignals } from "./signals.ts";
-import { complain, errors, hurryOutput, output } from "./terminal.ts";
 import { resultsPath, writeResults } from "./write-results.ts";
-import { assertWritable } from "./write-whole.ts";
 import { writeTrace } from "./write-trace.ts";
 
 /** What a timer of Node can hold; a longer one would fire at once. */

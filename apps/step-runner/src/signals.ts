@@ -1,5 +1,5 @@
+import { hurryOutput } from "@steps/console";
 import { Cancelled } from "@steps/executor";
-import { hurryOutput } from "./terminal.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -1,6 +1,5 @@
+import { type CommandLine, writeWhole } from "@steps/console";
 import { encodePrototext } from "@steps/trace";
-import type { CommandLine } from "./command.ts";
-import { writeWhole } from "./write-whole.ts";
 
 type StepResult = Parameters<typeof encodePrototext>[0];
 

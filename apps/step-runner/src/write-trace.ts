@@ -1,5 +1,5 @@
+import { writeWhole } from "@steps/console";
 import { encodeTrace } from "@steps/trace";
-import { writeWhole } from "./write-whole.ts";
 
 type Trace = Parameters<typeof encodeTrace>[0];
 

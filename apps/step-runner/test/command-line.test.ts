@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { verifyTrace } from "@steps/trace";
 import { describe, expect, test } from "vitest";
-import type { Command } from "../src/command.ts";
+import type { Command } from "@steps/console";
 import { cacheGc } from "../src/commands/cache-gc.ts";
 import { cacheLs } from "../src/commands/cache-ls.ts";
 import { cacheVerify } from "../src/commands/cache-verify.ts";

@@ -14,4 +14,4 @@ export {
 } from "./replay.ts";
 export type { RunHooks, RunRequest, RunResult } from "./run.ts";
 export type { RunDirectory } from "./run-directory.ts";
-export type { OutputListener } from "./step-log-file.ts";
+export type { OutputListener, StoredOutput } from "./step-log-file.ts";

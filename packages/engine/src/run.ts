@@ -32,7 +32,7 @@ import { type OutputListener, StepLogFile } from "./step-log-file.ts";
 
 /** A job to run: compiled, with everything that is known about it. */
 export interface RunRequest {
-  readonly entry: "ci" | "local" | "run" | "replay";
+  readonly entry: "ci" | "local" | "run" | "replay" | "service";
   /** As the user named the input: a file, `STEPS`, `-`. */
   readonly source: string;
   readonly specDefinition: SpecDefinition;
@@ -55,6 +55,8 @@ export interface RunRequest {
   /** How long a cancelled step has between TERM and KILL; 10 seconds unless given. */
   readonly graceMs?: number;
   readonly isLenient?: boolean;
+  /** How much output is stored of a step and of the whole job, in bytes; 64 MiB and 1 GiB unless given. */
+  readonly logLimits?: { readonly stepBytes: number; readonly jobBytes: number };
   /** Replay: the trace that this run repeats, and what its components must be. */
   readonly parentTraceId?: string;
   readonly pin?: (request: ComponentRequest) => Resource;
@@ -175,7 +177,9 @@ interface Job {
 async function executeJob(context: RunContext, request: RunRequest, job: Job): ReturnType<typeof execute> {
   const { directory, masker, recording, hooks, signal } = job;
   const { onProgress } = hooks;
-  const budget = { bytes: MAX_JOB_LOG_BYTES };
+  const { logLimits } = request;
+  const budget = { bytes: logLimits?.jobBytes ?? MAX_JOB_LOG_BYTES };
+  const limits = { budget, ...(logLimits === undefined ? {} : { maxStoredBytes: logLimits.stepBytes }) };
   const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
     recording.observe({ type: "note", at: Date.now(), path, level, code, message });
   const loader = new StepLoader({
@@ -210,7 +214,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     {
       loadStep: loader.load,
       observe: recording.observe,
-      openLog: (path) => new StepLogFile(directory.logs, path, { masker, budget, onOutput: hooks.onOutput }),
+      openLog: (path) => new StepLogFile(directory.logs, path, { masker, ...limits, onOutput: hooks.onOutput }),
     },
     signal,
   );

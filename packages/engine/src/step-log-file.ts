@@ -7,8 +7,22 @@ import type { Masker, MaskStream } from "@steps/trace";
 
 type StreamName = "stdout" | "stderr";
 
-/** Takes the masked bytes of a step as they come; a promise holds the step back. */
-export type OutputListener = (stream: StreamName, chunk: Uint8Array, stepPath: string) => void | Promise<void>;
+/** Where bytes of a step were stored. */
+export interface StoredOutput {
+  /** Relative to the run's directory. */
+  readonly file: string;
+  readonly offset: number;
+  /** Fewer than the chunk has where a limit cut it. */
+  readonly bytes: number;
+}
+
+/** Takes the masked bytes of a step as they come, once they are stored; a promise holds the step back. */
+export type OutputListener = (
+  stream: StreamName,
+  chunk: Uint8Array,
+  stepPath: string,
+  stored: StoredOutput,
+) => void | Promise<void>;
 
 export interface StepLogOptions {
   readonly masker: Masker;
@@ -33,6 +47,7 @@ const EMPTY: LogStreamDigest = { sha256: sha256(""), bytes: 0, lines: 0 };
 export class StepLogFile {
   readonly #dir: string;
   readonly #path: string;
+  readonly #file: string;
   readonly #options: StepLogOptions;
   readonly #streams: Record<StreamName, LogStream>;
   #log = -1;
@@ -45,6 +60,7 @@ export class StepLogFile {
   constructor(logsDir: string, stepPath: string, options: StepLogOptions) {
     this.#dir = logsDir;
     this.#path = stepPath;
+    this.#file = join("logs", `${this.#name()}.log`);
     this.#options = options;
     this.#streams = { stdout: new LogStream(options.masker), stderr: new LogStream(options.masker) };
   }
@@ -63,7 +79,7 @@ export class StepLogFile {
     return {
       stdout: this.#streams.stdout.digest(),
       stderr: this.#streams.stderr.digest(),
-      file: join("logs", `${this.#name()}.log`),
+      file: this.#file,
       indexFile: join("logs", `${this.#name()}.idx`),
       storedBytes: this.#stored,
       droppedBytes: this.#dropped,
@@ -75,8 +91,10 @@ export class StepLogFile {
     if (bytes.length === 0) return undefined;
     if (this.#log === -1) this.#open();
     this.#streams[stream].count(bytes);
+    const offset = this.#stored;
     this.#store(stream, bytes);
-    return this.#options.onOutput?.(stream, bytes, this.#path);
+    const stored = { file: this.#file, offset, bytes: this.#stored - offset };
+    return this.#options.onOutput?.(stream, bytes, this.#path, stored);
   }
 
   #store(stream: StreamName, bytes: Uint8Array): void {

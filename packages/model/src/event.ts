@@ -37,7 +37,7 @@ export interface RunStarted {
 
 /** What was asked for: with its components, enough to run it again. */
 export interface RunRequestRecord {
-  readonly entry: "ci" | "local" | "run" | "replay";
+  readonly entry: "ci" | "local" | "run" | "replay" | "service";
   readonly definition: SpecDefinition;
   readonly inputs: Readonly<Record<string, RuntimeValue>>;
   /** The environment below all that steps declare. */

@@ -11,5 +11,6 @@ export * from "./public-url.ts";
 export { gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 export * from "./reference.ts";
 export * from "./resource.ts";
+export { type SocketPlaces, socketPlaces } from "./socket-path.ts";
 export * from "./status.ts";
 export * from "./value.ts";

@@ -1,7 +1,6 @@
-import type { Command, CommandLine } from "../command.ts";
+import { type Command, type CommandLine, print } from "@steps/console";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
-import { print } from "../terminal.ts";
 
 export const cacheGc: Command = {
   name: "cache gc",

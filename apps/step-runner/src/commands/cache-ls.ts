@@ -1,9 +1,8 @@
+import { type Command, type CommandLine, print } from "@steps/console";
 import type { CacheEntry } from "@steps/cache";
 import { shortDigest } from "@steps/model";
-import type { Command, CommandLine } from "../command.ts";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
-import { print } from "../terminal.ts";
 
 export const cacheLs: Command = {
   name: "cache ls",

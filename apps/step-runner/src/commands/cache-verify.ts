@@ -1,8 +1,7 @@
+import { type Command, type CommandLine, print } from "@steps/console";
 import { shortDigest } from "@steps/model";
-import type { Command, CommandLine } from "../command.ts";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
-import { print } from "../terminal.ts";
 
 export const cacheVerify: Command = {
   name: "cache verify",

@@ -1,8 +1,8 @@
+import { type Command, type CommandLine, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
 import { ambientEnvironment, jobVariables } from "@steps/engine";
-import { type Command, type CommandLine, UsageError } from "../command.ts";
 import { requireCompiled } from "../diagnose.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute, runJob } from "../run-job.ts";

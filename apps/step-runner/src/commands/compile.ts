@@ -1,8 +1,7 @@
+import { type Command, type CommandLine, print } from "@steps/console";
 import { encodeSpecDefinition } from "@steps/model";
 
-import type { Command, CommandLine } from "../command.ts";
 import { inputFlags, readInput } from "../read-input.ts";
-import { print } from "../terminal.ts";
 
 export const compile: Command = {
   name: "compile",

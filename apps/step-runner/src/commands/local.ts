@@ -1,5 +1,5 @@
+import type { Command, CommandLine } from "@steps/console";
 import { ambientEnvironment, userDirectories } from "@steps/engine";
-import type { Command, CommandLine } from "../command.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { jobFlags, readJob } from "../read-job.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";

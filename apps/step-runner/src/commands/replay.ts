@@ -1,8 +1,8 @@
+import { type Command, type CommandLine, errors, output, print, terminalOf, UsageError } from "@steps/console";
 import { readFileSync } from "node:fs";
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
-import { type Command, type CommandLine, UsageError } from "../command.ts";
 import { openEngine } from "../open-engine.ts";
 import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
@@ -10,7 +10,6 @@ import { formatReplayReport, replayReportJson } from "../replay-report.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
 import { absolute } from "../run-job.ts";
 import { StopSignals } from "../signals.ts";
-import { errors, output, print, terminalOf } from "../terminal.ts";
 import { writeTrace } from "../write-trace.ts";
 import { confirm } from "../confirm.ts";
 

@@ -1,3 +1,4 @@
+import { type Command, type CommandLine, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { compileInput } from "@steps/compiler";
 import { ambientEnvironment, type Engine } from "@steps/engine";
@@ -10,7 +11,6 @@ import {
   type Spec,
   type StepReference,
 } from "@steps/model";
-import { type Command, type CommandLine, UsageError } from "../command.ts";
 import { showDiagnostics } from "../diagnose.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";

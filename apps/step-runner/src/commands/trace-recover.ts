@@ -1,7 +1,6 @@
-import type { Command, CommandLine } from "../command.ts";
+import { type Command, type CommandLine, errors, print } from "@steps/console";
 import { openEngine } from "../open-engine.ts";
 import { stateDir } from "../run-flags.ts";
-import { errors, print } from "../terminal.ts";
 import { encodeTrace } from "@steps/trace";
 import { writeTrace } from "../write-trace.ts";
 

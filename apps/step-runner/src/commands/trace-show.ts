@@ -1,7 +1,6 @@
+import { type Command, type CommandLine, print, terminalOf } from "@steps/console";
 import { formatTrace } from "@steps/trace";
-import type { Command, CommandLine } from "../command.ts";
 import { readTrace } from "../read-trace.ts";
-import { print, terminalOf } from "../terminal.ts";
 
 export const traceShow: Command = {
   name: "trace show",

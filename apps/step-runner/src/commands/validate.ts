@@ -1,6 +1,5 @@
-import type { Command, CommandLine } from "../command.ts";
+import { type Command, type CommandLine, errors } from "@steps/console";
 import { inputFlags, readInput } from "../read-input.ts";
-import { errors } from "../terminal.ts";
 
 export const validate: Command = {
   name: "validate",

@@ -196,7 +196,7 @@ export const TraceSchema: GenMessage<Trace, {jsonType: TraceJson}> = /*@__PURE__
  */
 export type Request = Message<"steps.v1.Request"> & {
   /**
-   * The command or call: ci, local, run, replay.
+   * The command or call: ci, local, run, replay, service.
    *
    * @generated from field: string entry = 1;
    */
@@ -270,7 +270,7 @@ export type Request = Message<"steps.v1.Request"> & {
  */
 export type RequestJson = {
   /**
-   * The command or call: ci, local, run, replay.
+   * The command or call: ci, local, run, replay, service.
    *
    * @generated from field: string entry = 1;
    */

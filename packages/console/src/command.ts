@@ -38,6 +38,10 @@ export interface Command {
   readonly flags: Flags;
   /** How many positional arguments are taken. */
   readonly positionals: { readonly min: number; readonly max: number };
+  /** What follows the first positional belongs to another program: its flags are positionals here. */
+  readonly takesCommand?: boolean;
+  /** Left out of the overview: another spelling, or one that only programs call. */
+  readonly isHidden?: boolean;
   /** Command lines with what they do. */
   readonly examples: readonly (readonly [command: string, does: string])[];
   run(line: CommandLine): Promise<number>;

@@ -5,6 +5,18 @@ import { OutputWriter } from "./output-writer.ts";
 export const output: OutputWriter = new OutputWriter(1);
 export const errors: OutputWriter = new OutputWriter(2);
 
+let program = "step-runner";
+
+/** The name that this process was given by `runProgram()`; it is said before each complaint. */
+export function programName(): string {
+  return program;
+}
+
+/** One process is one program. */
+export function nameProgram(name: string): void {
+  program = name;
+}
+
 /** The job has to end: a reader that has stopped reading does not hold it up any more. */
 export function hurryOutput(): void {
   output.hurry();
@@ -40,7 +52,7 @@ export function terminalOf(fd: 1 | 2, env: NodeJS.ProcessEnv = process.env): Ter
 /** Says on standard error what went wrong, and what to do about it. */
 export function complain(message: string, hint?: string): void {
   const { red } = terminalOf(2);
-  const rows = [`${red("step-runner:")} ${message}`, ...(hint === undefined ? [] : [`  hint: ${hint}`])];
+  const rows = [`${red(`${program}:`)} ${message}`, ...(hint === undefined ? [] : [`  hint: ${hint}`])];
   void errors.write(Buffer.from(`${rows.join("\n")}\n`));
 }
 

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 import { nearest } from "@steps/model";
 import { type Command, type CommandLine, UsageError } from "./command.ts";
+import { programName } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads arguments by a command's table: flags over environment over defaults. @throws {UsageError} */
-export function parseCommandLine(command: Command, args: readonly string[], env: Environment): CommandLine {
+export function parseCommandLine(command: Command, given: readonly string[], env: Environment): CommandLine {
+  const args = command.takesCommand === true ? [...splitCommand(command, given)] : given;
   const { values, positionals } = parse(command, args);
   checkPositionals(command, positionals);
   const texts = (name: string): readonly string[] => {
@@ -29,6 +31,19 @@ export function parseCommandLine(command: Command, args: readonly string[], env:
   return line;
 }
 
+/** Puts `--` before the command of another program, so that its flags are not taken for ours. */
+export function splitCommand(command: Command, args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (at < args.length) {
+    const arg = args[at] as string;
+    if (arg === "--") return args;
+    if (!arg.startsWith("-")) return [...args.slice(0, at), "--", ...args.slice(at)];
+    const flag = command.flags[arg.replace(/^--/, "")];
+    at += flag !== undefined && flag.type !== "boolean" ? 2 : 1;
+  }
+  return args;
+}
+
 function parse(command: Command, args: readonly string[]): { values: Record<string, unknown>; positionals: string[] } {
   if (args.length === 0) return { values: {}, positionals: [] };
   const options = Object.fromEntries(
@@ -48,7 +63,7 @@ function parse(command: Command, args: readonly string[]): { values: Record<stri
 }
 
 function explain(command: Command, error: Error & { code?: string }): UsageError {
-  const help = `step-runner ${command.name} --help lists the flags.`;
+  const help = `${programName()} ${command.name} --help lists the flags.`;
   const unknown = /Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (unknown === undefined) return new UsageError(error.message.split(/\. |\n/)[0] as string, help);
   const near = nearest(unknown.replace(/^-+/, ""), Object.keys(command.flags));
@@ -57,7 +72,7 @@ function explain(command: Command, error: Error & { code?: string }): UsageError
 
 function checkPositionals(command: Command, positionals: readonly string[]): void {
   const { min, max } = command.positionals;
-  const usage = `Usage: step-runner ${command.name} ${command.usage}`;
+  const usage = `Usage: ${programName()} ${command.name} ${command.usage}`;
   if (positionals.length < min)
     throw new UsageError(`"${command.name}" needs ${min === 1 ? "an argument" : `${min} arguments`}`, usage);
   if (positionals.length > max) throw new UsageError(`Unexpected argument: "${positionals[max]}"`, usage);

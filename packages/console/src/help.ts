@@ -2,9 +2,9 @@ import type { Command, Flag } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The help of one command: usage, flags with their environment variables, examples. */
-export function formatHelp(command: Command, terminal: Terminal): string {
+export function formatHelp(program: string, command: Command, terminal: Terminal): string {
   const { bold } = terminal;
-  const rows = [`${command.summary}.`, "", `${bold("Usage:")} step-runner ${command.name} ${command.usage}`];
+  const rows = [`${command.summary}.`, "", `${bold("Usage:")} ${program} ${command.name} ${command.usage}`];
   for (const paragraph of command.description ?? []) rows.push("", wrap(paragraph, terminal.width, ""));
   const flags = Object.entries(command.flags);
   if (flags.length > 0)
@@ -17,19 +17,23 @@ export function formatHelp(command: Command, terminal: Terminal): string {
 }
 
 /** The list of commands. */
-export function formatOverview(commands: readonly Command[], terminal: Terminal): string {
+export function formatOverview(
+  program: { readonly name: string; readonly summary: string },
+  commands: readonly Command[],
+  terminal: Terminal,
+): string {
   const { bold } = terminal;
   const width = Math.max(...commands.map((command) => command.name.length));
   const rows = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
   return [
-    "Runs CI steps: compiles them, fetches them, runs them, and leaves a trace that can be replayed.",
+    `${program.summary}.`,
     "",
-    `${bold("Usage:")} step-runner COMMAND [arguments]`,
+    `${bold("Usage:")} ${program.name} COMMAND [arguments]`,
     "",
     bold("Commands:"),
     ...rows,
     "",
-    "step-runner COMMAND --help shows a command's flags and examples, step-runner --version the version.",
+    `${program.name} COMMAND --help shows a command's flags and examples, ${program.name} --version the version.`,
     "",
   ].join("\n");
 }

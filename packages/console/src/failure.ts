@@ -2,24 +2,23 @@ import { isStepsError } from "@steps/model";
 import { UsageError } from "./command.ts";
 import { complain } from "./terminal.ts";
 
-const AUTHOR_CODES: ReadonlySet<string> = new Set([
-  "COMPILE_FAILED",
-  "REFERENCE_INVALID",
-  "STEP_NOT_FOUND",
-  "BASELINE_INVALID",
-]);
+/** What a program knows of its own errors. */
+export interface FailureRules {
+  /** The exit code of an error by its code and the command; 1 unless given. */
+  readonly exitCodeOf?: (code: string, command: string) => number | undefined;
+  /** What to do about a file that may not be used. */
+  readonly permissionHint?: string;
+}
 
-/** Says what ended a command and gives its exit code: 2 for what the caller wrote, 14 and 16 for a trace, 1 for the rest. */
-export function describeFailure(error: unknown, command: string): number {
+/** Says what ended a command and gives its exit code: 2 for what the caller wrote, what the rules say for our own errors, else 1. */
+export function describeFailure(error: unknown, command: string, rules: FailureRules = {}): number {
   if (error instanceof UsageError) {
     complain(error.message, error.hint);
     return 2;
   }
   if (isStepsError(error)) {
     complain(error.message, error.hint);
-    if (error.code === "TRACE_INVALID" && command === "replay") return 14;
-    if (error.code === "VERSION_UNSUPPORTED") return 16;
-    return AUTHOR_CODES.has(error.code) ? 2 : 1;
+    return rules.exitCodeOf?.(error.code, command) ?? 1;
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (error instanceof Error && typeof code === "string" && /^E[A-Z]+$/.test(code)) {
@@ -28,7 +27,10 @@ export function describeFailure(error: unknown, command: string): number {
       complain(`There is no file "${path}"`);
       return 2;
     }
-    complain(path === undefined ? error.message : `Cannot use "${path}": ${describeCode(code)}`, hintFor(code));
+    complain(
+      path === undefined ? error.message : `Cannot use "${path}": ${describeCode(code)}`,
+      PERMISSIONS.has(code) ? rules.permissionHint : undefined,
+    );
     return 1;
   }
   // Anything else is a fault of ours, so the trace of calls is worth more than a tidy line.
@@ -49,7 +51,4 @@ function describeCode(code: string): string {
   return CODES[code] ?? code;
 }
 
-function hintFor(code: string): string | undefined {
-  if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") return undefined;
-  return "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.";
-}
+const PERMISSIONS: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);

@@ -1,0 +1,33 @@
+import type { Program } from "@steps/console";
+
+const AUTHOR_CODES: ReadonlySet<string> = new Set([
+  "COMPILE_FAILED",
+  "REFERENCE_INVALID",
+  "STEP_NOT_FOUND",
+  "BASELINE_INVALID",
+]);
+
+/** The program `step-runner`. */
+export const program: Program = {
+  name: "step-runner",
+  summary: "Runs CI steps: compiles them, fetches them, runs them, and leaves a trace that can be replayed",
+  commands: {
+    ci: async () => (await import("./commands/ci.ts")).ci,
+    local: async () => (await import("./commands/local.ts")).local,
+    run: async () => (await import("./commands/run.ts")).run,
+    compile: async () => (await import("./commands/compile.ts")).compile,
+    validate: async () => (await import("./commands/validate.ts")).validate,
+    replay: async () => (await import("./commands/replay.ts")).replay,
+    "trace show": async () => (await import("./commands/trace-show.ts")).traceShow,
+    "trace recover": async () => (await import("./commands/trace-recover.ts")).traceRecover,
+    "cache ls": async () => (await import("./commands/cache-ls.ts")).cacheLs,
+    "cache verify": async () => (await import("./commands/cache-verify.ts")).cacheVerify,
+    "cache gc": async () => (await import("./commands/cache-gc.ts")).cacheGc,
+  },
+  permissionHint: "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.",
+  exitCodeOf(code, command) {
+    if (code === "TRACE_INVALID" && command === "replay") return 14;
+    if (code === "VERSION_UNSUPPORTED") return 16;
+    return AUTHOR_CODES.has(code) ? 2 : undefined;
+  },
+};

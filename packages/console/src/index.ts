@@ -1,0 +1,7 @@
+export { type Command, type CommandLine, type Flag, type Flags, type FlagType, UsageError } from "./command.ts";
+export { describeFailure, type FailureRules } from "./failure.ts";
+export { OutputWriter } from "./output-writer.ts";
+export { parseCommandLine, readPairs } from "./parse-command-line.ts";
+export { type Program, runProgram } from "./run-program.ts";
+export { complain, errors, hurryOutput, output, print, programName, type Terminal, terminalOf } from "./terminal.ts";
+export { assertWritable, writeWhole } from "./write-whole.ts";

@@ -1,0 +1,85 @@
+import { nearest } from "@steps/model";
+import { type Command, UsageError } from "./command.ts";
+import { describeFailure, type FailureRules } from "./failure.ts";
+import { formatHelp, formatOverview } from "./help.ts";
+import { parseCommandLine, splitCommand } from "./parse-command-line.ts";
+import { complain, errors, nameProgram, print, terminalOf } from "./terminal.ts";
+
+/** A program of several commands. A command is loaded when it is called; groups have the names of their members after a blank. */
+export interface Program extends FailureRules {
+  readonly name: string;
+  /** What it is for: a sentence without a final period. */
+  readonly summary: string;
+  readonly commands: Readonly<Record<string, () => Promise<Command>>>;
+}
+
+const HELP = new Set(["--help", "-h", "help"]);
+
+/** Runs the command that the arguments name and gives its exit code; 2 for arguments that make no sense. */
+export async function runProgram(program: Program, args: readonly string[]): Promise<number> {
+  nameProgram(program.name);
+  const { name, rest } = nameOf(program, args);
+  const load = Object.hasOwn(program.commands, name) ? program.commands[name] : undefined;
+  try {
+    if (load === undefined) return await withoutCommand(program, name, rest);
+    const command = await load();
+    if (wantsHelp(command, rest)) {
+      await print(formatHelp(program.name, command, terminalOf(1)));
+      return 0;
+    }
+    return await command.run(parseCommandLine(command, rest, process.env));
+  } catch (error) {
+    return describeFailure(error, name, program);
+  }
+}
+
+function wantsHelp(command: Command, rest: readonly string[]): boolean {
+  const args = command.takesCommand === true ? splitCommand(command, rest) : rest;
+  const end = args.indexOf("--");
+  return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === "--help" || arg === "-h");
+}
+
+function nameOf(program: Program, args: readonly string[]): { name: string; rest: readonly string[] } {
+  const shifted = HELP.has(args[0] ?? "") && args.length > 1 ? [...args.slice(1), "--help"] : args;
+  const [first = "", second = ""] = shifted;
+  if (Object.hasOwn(program.commands, `${first} ${second}`))
+    return { name: `${first} ${second}`, rest: shifted.slice(2) };
+  return { name: first, rest: shifted.slice(1) };
+}
+
+async function withoutCommand(program: Program, name: string, rest: readonly string[]): Promise<number> {
+  const members = Object.keys(program.commands).filter((known) => known.startsWith(`${name} `));
+  if (name === "" || HELP.has(name)) {
+    const text = await overview(program, Object.keys(program.commands));
+    if (HELP.has(name)) await print(text);
+    else await errors.write(Buffer.from(text));
+    return HELP.has(name) ? 0 : 2;
+  }
+  if (members.length > 0 && rest.some((arg) => HELP.has(arg))) {
+    await print(await overview(program, members, { withHidden: true }));
+    return 0;
+  }
+  if (members.length > 0) {
+    const hint = `Write ${members.map((member) => `${program.name} ${member}`).join(" or ")}.`;
+    throw new UsageError(
+      rest[0] === undefined ? `"${name}" needs a second word` : `Unknown command: "${name} ${rest[0]}"`,
+      hint,
+    );
+  }
+  const near = nearest(name, Object.keys(program.commands));
+  complain(
+    `Unknown command: "${name}"`,
+    near === undefined ? `${program.name} --help lists the commands.` : `Did you mean ${program.name} ${near}?`,
+  );
+  return 2;
+}
+
+async function overview(
+  program: Program,
+  names: readonly string[],
+  options: { readonly withHidden?: boolean } = {},
+): Promise<string> {
+  const commands = await Promise.all(names.map((name) => (program.commands[name] as () => Promise<Command>)()));
+  const shown = commands.filter((command) => options.withHidden === true || command.isHidden !== true);
+  return formatOverview(program, shown, terminalOf(1));
+}

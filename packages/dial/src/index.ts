@@ -1,0 +1,2 @@
+export type { Dial } from "./dial.ts";
+export { DialError, type DialErrorCode } from "./dial-error.ts";

@@ -1,0 +1,7 @@
+// What is spoken on the service's socket. Apart from the index, so that a run without a service does not load it.
+export * from "./gen/steps/v1/step_runner_pb.ts";
+/** GitLab's own service, package `proto`. */
+export * as gitlab from "./gen/proto/step_pb.ts";
+export * as health from "./gen/grpc/health/v1/health_pb.ts";
+export * as reflection from "./gen/grpc/reflection/v1/reflection_pb.ts";
+export * as reflectionAlpha from "./gen/grpc/reflection/v1alpha/reflection_pb.ts";

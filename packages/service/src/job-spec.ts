@@ -1,0 +1,113 @@
+import type { Position, RuntimeValue, SpecDefinition, Status } from "@steps/model";
+import type { StepResultJson, TraceJson } from "@steps/proto";
+
+/** A job as the job table takes it, whichever service it came by. */
+export interface JobSpec {
+  readonly id: string;
+  /** SHA-256 of the request in a canonical form: what tells a repeated request from another one. */
+  readonly requestDigest: string;
+  /** A different request under a known id: refused, or, as GitLab's service has it, taken for a repetition. */
+  readonly isStrict: boolean;
+  /** SHA-256 of the job's token, if it has one. Whoever follows, cancels or closes the job has to know the token. */
+  readonly tokenDigest?: string;
+  /** The name of the input in diagnostics and in the trace. */
+  readonly source: string;
+  readonly specDefinition: SpecDefinition;
+  readonly positionOf?: (pointer: string) => Position | undefined;
+  readonly inputs: Readonly<Record<string, RuntimeValue>>;
+  readonly variables: readonly JobVariable[];
+  /** What is added to the ambient environment of the service. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Values to mask, besides those of masked variables. */
+  readonly secrets: readonly string[];
+  /** Absolute; made with mode 0700 if it is not there. */
+  readonly workDir: string;
+  readonly jobName?: string;
+  readonly timeoutMs?: number;
+  readonly graceMs?: number;
+}
+
+export interface JobVariable {
+  readonly key: string;
+  readonly value: string;
+  /** The value goes to a file (mode 0600, removed when the job is closed); the variable is its path. */
+  readonly isFile: boolean;
+  readonly isMasked: boolean;
+}
+
+/** What is known of a job at a moment. */
+export interface JobInfo {
+  readonly id: string;
+  readonly status: "running" | Status;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly finishedAt?: number;
+  /** What `step-runner run` would exit with. */
+  readonly exitCode?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly tokenDigest?: string;
+  /** How much can be read. */
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+}
+
+/** A piece of the output of a job's processes; `offset` is that of its first byte in its own stream. */
+export interface OutputPiece {
+  readonly stream: "stdout" | "stderr";
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+}
+
+/** One state of the result tree. */
+export interface ResultState {
+  readonly result: StepResultJson;
+  readonly info: JobInfo;
+}
+
+/** A job in the table, running or ended. */
+export interface Job {
+  readonly id: string;
+  readonly info: JobInfo;
+  readonly requestDigest: string;
+  /** Resolves when the job has ended and all of its output can be read. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Asks the job to end: TERM, grace, KILL. Does nothing to one that ended. */
+  cancel(): void;
+  /**
+   * Output in order of arrival from the offsets on, in pieces of at most 64 KiB; ends when the job has. Reads from the
+   * disk at the caller's pace.
+   *
+   * @throws {ServiceError} OFFSET_OUT_OF_RANGE for an offset beyond the end of a job that ended
+   */
+  readOutput(
+    offsets: { readonly stdout: number; readonly stderr: number },
+    signal: AbortSignal,
+  ): AsyncIterable<OutputPiece>;
+  /** The log as GitLab's runner reads it, lines with stamps, from a byte offset on, in pieces of at most 64 KiB. */
+  readStamped(offset: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The state now, then every later one; states that a slow caller missed are left out, never the last. */
+  readResults(signal: AbortSignal): AsyncIterable<ResultState>;
+  /** The trace of a job that ended; `undefined` while it runs. */
+  trace(): TraceJson | undefined;
+}
+
+/** All jobs of a service, those that run and those that ended. */
+export interface JobTable extends AsyncDisposable {
+  /** Chosen anew at each start. */
+  readonly instance: string;
+  readonly runner: { readonly name: string; readonly version: string };
+  /**
+   * Starts a job, or finds the one that the same request started before.
+   *
+   * @throws {ServiceError} JOB_EXISTS for another request under a known id; TOO_MANY_JOBS; JOB_CLOSED for a request whose job
+   * was run and closed before; WORK_DIR_UNUSABLE
+   */
+  run(spec: JobSpec): Job;
+  get(id: string): Job | undefined;
+  /** The oldest first. */
+  list(): readonly Job[];
+  /** Ends the job if it runs, forgets it and removes its files; nothing for an unknown id. */
+  close(id: string): Promise<void>;
+  /** Ends every job that runs (TERM, grace, KILL), and waits for that. Ended jobs stay on disk. */
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,23 @@
+import { StepsError, type StepsErrorOptions } from "@steps/model";
+
+/** What a service refuses. */
+export type ServiceErrorCode =
+  | "JOB_EXISTS"
+  | "JOB_CLOSED"
+  | "JOB_NOT_FOUND"
+  | "JOB_RUNNING"
+  | "TOO_MANY_JOBS"
+  | "OFFSET_OUT_OF_RANGE"
+  | "REQUEST_INVALID"
+  | "TOKEN_WRONG"
+  | "WORK_DIR_UNUSABLE"
+  | "SOCKET_IN_USE"
+  | "SOCKET_UNUSABLE";
+
+/** A fault of a call to the service, or of its socket. */
+export class ServiceError extends StepsError<ServiceErrorCode> {
+  constructor(code: ServiceErrorCode, message: string, options?: StepsErrorOptions) {
+    super(code, message, options);
+    this.name = "ServiceError";
+  }
+}
