@@ -1,4 +1,4 @@
-import { StepsError, type StepsErrorOptions } from "@steps/model";
+import { StepsError } from "@steps/model";
 
 /**
  * Why there is no connection: nobody answers there now (`UNREACHABLE`), we may not (`DENIED`), what was named does not exist
@@ -14,9 +14,8 @@ export class DialError extends StepsError<DialErrorCode> {
   /** Trying again would not help. */
   readonly isPermanent: boolean;
 
-  constructor(code: DialErrorCode, message: string, options?: StepsErrorOptions) {
+  constructor(code: DialErrorCode, message: string, options?: { cause?: unknown; hint?: string | undefined }) {
     super(code, message, options);
-    this.name = "DialError";
     this.isPermanent = PERMANENT.has(code);
   }
 }

@@ -1,4 +1,4 @@
-import { StepsError, type StepsErrorOptions } from "@steps/model";
+import { StepsError } from "@steps/model";
 
 /** What a service refuses. */
 export type ServiceErrorCode =
@@ -15,9 +15,4 @@ export type ServiceErrorCode =
   | "SOCKET_UNUSABLE";
 
 /** A fault of a call to the service, or of its socket. */
-export class ServiceError extends StepsError<ServiceErrorCode> {
-  constructor(code: ServiceErrorCode, message: string, options?: StepsErrorOptions) {
-    super(code, message, options);
-    this.name = "ServiceError";
-  }
-}
+export class ServiceError extends StepsError<ServiceErrorCode> {}
