@@ -9,3 +9,7 @@ export type { FileServer, FileServerOptions } from "./file-server.ts";
 export type { Intervention, ServedRequest } from "./http-intervention.ts";
 export { buildZip } from "./zip-builder.ts";
 export type { ZipEntryInput, ZipOptions } from "./zip-builder.ts";
+export { startKubernetesServer } from "./kubernetes-server.ts";
+export type { KubernetesRequest, KubernetesServer, KubernetesServerOptions } from "./kubernetes-server.ts";
+export type { KubernetesPod } from "./kubernetes-server-objects.ts";
+export type { ExecFault, ExecSession } from "./kubernetes-server-exec.ts";
