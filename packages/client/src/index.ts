@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
-
-/** Opens a new connection to the service's socket; see `Dial` of `@steps/dial`. */
-export type Dial = (signal: AbortSignal) => Promise<Duplex>;
+export type { Dial } from "./dial.ts";
+export { ClientError, type ClientErrorCode } from "./client-error.ts";
+export { connectService, type ConnectOptions } from "./connect-service.ts";
+export type { CallOptions, Offsets, OutputPiece, ServerIdentity, ServiceClient } from "./service-client.ts";

@@ -1,0 +1,145 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
+import { toHeaders } from "./to-headers.ts";
+
+/** How much is kept here before the stream is paused; what follows stays in the window of HTTP/2, and then with the peer. */
+const HIGH_WATER_BYTES = 256 << 10;
+
+/**
+ * One call on a stream of a session: its answer's headers, then its body as an iterable.
+ *
+ * Node's own iterator for a stream begins to listen when it is first asked. Over anything but a socket, a whole answer may
+ * have come by then, and that iterator takes the `closed` of a call of HTTP/2 for a body that broke off ("Premature close").
+ * So everything is listened for from the start, and kept.
+ */
+export class Http2Call implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+  /** Rejects with a {@link ConnectError}. */
+  readonly response: Promise<IncomingHttpHeaders>;
+  readonly trailer: Headers = new Headers();
+  readonly #response: PromiseWithResolvers<IncomingHttpHeaders> = Promise.withResolvers();
+  readonly #stream: ClientHttp2Stream;
+  readonly #chunks: Uint8Array[] = [];
+  #head = 0;
+  #bytes = 0;
+  #header: IncomingHttpHeaders | undefined;
+  #isEnded = false;
+  #error: ConnectError | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(stream: ClientHttp2Stream, lost: AbortSignal) {
+    this.#stream = stream;
+    this.response = this.#response.promise;
+    const onLost = (): void => this.fail(lost.reason as ConnectError);
+    lost.addEventListener("abort", onLost, { once: true });
+    // Whoever sends gets it; a call that is cancelled before it is waited for has nobody.
+    this.response.catch(() => undefined);
+    stream.once("response", (headers) => {
+      this.#header = headers;
+      this.#response.resolve(headers);
+    });
+    stream.once("close", () => {
+      lost.removeEventListener("abort", onLost);
+      this.fail(this.#resetError());
+    });
+    stream.on("error", () => this.fail(this.#resetError()));
+    stream.on("data", (chunk: Uint8Array) => this.#take(chunk));
+    stream.once("trailers", (headers) => toHeaders(headers, this.trailer));
+    stream.once("end", () => this.#end());
+  }
+
+  #take(chunk: Uint8Array): void {
+    if (this.#error !== undefined) return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes >= HIGH_WATER_BYTES) this.#stream.pause();
+    this.#wake?.();
+  }
+
+  #end(): void {
+    // A body that ends without a status was cut off, whatever it looks like.
+    const isGrpc = this.#header?.["content-type"]?.startsWith("application/grpc") === true;
+    if (isGrpc && !this.trailer.has("grpc-status") && this.#header?.["grpc-status"] === undefined) {
+      this.fail(new ConnectError("The call was cut off", Code.Unavailable));
+      return;
+    }
+    this.#isEnded = true;
+    this.#wake?.();
+  }
+
+  #resetError(): ConnectError {
+    const code = this.#stream.rstCode ?? constants.NGHTTP2_NO_ERROR;
+    return new ConnectError(`The service ended the call without a status (HTTP/2 code ${code})`, Code.Unavailable);
+  }
+
+  /** Ends the call; the first reason counts. An answer that has come whole stays one. */
+  fail(error: ConnectError): void {
+    if (this.#isEnded || this.#error !== undefined) return;
+    this.#error = error;
+    this.#response.reject(error);
+    this.#chunks.length = this.#head = this.#bytes = 0;
+    if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_CANCEL);
+    // A stream that waits to be read would never close.
+    this.#stream.resume();
+    this.#wake?.();
+  }
+
+  /** Sends the request's body at the peer's pace. Never rejects: whoever reads the answer learns of it. */
+  async write(body: AsyncIterable<Uint8Array> | undefined): Promise<void> {
+    const stream = this.#stream;
+    try {
+      for await (const chunk of body ?? []) {
+        if (stream.destroyed || stream.closed) return;
+        if (!stream.write(chunk)) await drained(stream);
+      }
+      stream.end();
+    } catch (cause) {
+      this.fail(ConnectError.from(cause, Code.Internal));
+    }
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#head < this.#chunks.length) return { done: false, value: this.#shift() };
+      if (this.#isEnded) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = undefined;
+    }
+  }
+
+  #shift(): Uint8Array {
+    const chunk = this.#chunks[this.#head++] as Uint8Array;
+    this.#bytes -= chunk.length;
+    if (this.#head === this.#chunks.length) this.#chunks.length = this.#head = 0;
+    if (this.#bytes === 0 && this.#stream.isPaused()) this.#stream.resume();
+    return chunk;
+  }
+
+  /** The reader wants no more. */
+  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.fail(new ConnectError("The call was ended by its caller", Code.Canceled));
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  throw(reason: unknown): Promise<IteratorResult<Uint8Array, undefined>> {
+    const error = ConnectError.from(reason, Code.Canceled);
+    this.fail(error);
+    return Promise.reject(error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+function drained(stream: ClientHttp2Stream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off("drain", done);
+      stream.off("close", done);
+      resolve();
+    };
+    stream.once("drain", done);
+    stream.once("close", done);
+  });
+}
