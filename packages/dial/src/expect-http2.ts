@@ -4,6 +4,7 @@ import { DialError } from "./dial-error.ts";
 const HEADER_BYTES = 9;
 const MAX_TEXT_BYTES = 4096;
 const TEXT_TIMEOUT_MS = 500;
+const HEADER_TIMEOUT_MS = 3000;
 
 /**
  * Passes a stream through unchanged, after a look at the first bytes that arrive: an HTTP/2 server starts with a SETTINGS
@@ -13,38 +14,95 @@ const TEXT_TIMEOUT_MS = 500;
  * itself is kept). Nothing is read before the result is. Back-pressure holds both ways, chunks are not copied, destroying
  * either destroys the other.
  */
-export function expectHttp2(stream: Duplex, explain: (text: string) => DialError | Promise<DialError>): Duplex {
+export function expectHttp2(stream: Duplex, explain: Explain): Duplex {
   return new ExpectingDuplex(stream, explain);
 }
 
+/** Makes an error of what arrived instead of HTTP/2 (up to 4 KiB, empty when nothing did). */
+export type Explain = (text: string) => DialError | Promise<DialError>;
+
+/**
+ * Waits until an HTTP/2 server has shown itself, and gives back the very stream with the bytes put back, so that a socket stays
+ * a socket. Rejects with what `explain` makes of anything else, the stream destroyed. Servers need not speak first: after
+ * `silenceMs` (3 s) without a byte the stream is given wrapped by {@link expectHttp2}, and the look happens later. An aborted
+ * `signal` destroys the stream and rejects with its reason.
+ */
+export async function untilHttp2(
+  stream: Duplex,
+  explain: Explain,
+  options: { signal: AbortSignal; silenceMs?: number },
+): Promise<Duplex> {
+  const guard = new ExpectingDuplex(stream, explain);
+  const { promise, resolve, reject } = Promise.withResolvers<"answer" | "silence">();
+  const onReadable = (): void => resolve("answer");
+  const onAbort = (): void => {
+    guard.destroy();
+    reject(options.signal.reason);
+  };
+  const timer = setTimeout(() => guard.isSilent && resolve("silence"), options.silenceMs ?? 3000);
+  guard.once("error", reject).on("readable", onReadable);
+  options.signal.addEventListener("abort", onAbort);
+  try {
+    if (options.signal.aborted) onAbort();
+    return (await promise) === "answer" ? guard.release() : guard;
+  } finally {
+    clearTimeout(timer);
+    guard.off("error", reject).off("readable", onReadable);
+    options.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+// Length (its first byte is 0: a first frame has at most 16 KiB), type, flags, stream.
+const SETTINGS_HEADER: readonly (number | undefined)[] = [0, undefined, undefined, 4, undefined, 0, 0, 0, 0];
+
 /** Whether these bytes may be the start of the frame, as far as they go. */
 function mayBeSettings(head: Uint8Array): boolean {
-  for (let at = 3; at < Math.min(head.length, HEADER_BYTES); at += 1) {
-    if (at !== 4 && head[at] !== (at === 3 ? 4 : 0)) return false;
-  }
-  return true;
+  return SETTINGS_HEADER.every((expected, at) => expected === undefined || at >= head.length || head[at] === expected);
 }
 
 class ExpectingDuplex extends Duplex {
   readonly #inner: Duplex;
-  readonly #explain: (text: string) => DialError | Promise<DialError>;
+  readonly #explain: Explain;
   #state: "looking" | "collecting" | "explaining" | "open" = "looking";
   #held: Buffer[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #afterDrain: ((error?: Error | null) => void) | undefined;
 
-  constructor(inner: Duplex, explain: (text: string) => DialError | Promise<DialError>) {
+  readonly #listeners = {
+    data: (chunk: Buffer): void => this.#onData(chunk),
+    drain: (): void => this.#drained(),
+    end: (): void => this.#onEnd(),
+    error: (error: Error): void => this.#onError(error),
+    close: (): void => this.#onClose(),
+  };
+
+  constructor(inner: Duplex, explain: Explain) {
     super({ allowHalfOpen: true });
     this.#inner = inner;
     this.#explain = explain;
     inner.pause();
-    inner.on("data", (chunk: Buffer) => this.#onData(chunk));
-    inner.on("drain", () => this.#drained());
-    inner.on("end", () => this.#onEnd());
-    inner.on("error", (error: Error) => this.#onError(error));
-    inner.on("close", () => this.#onClose());
+    for (const [event, listener] of Object.entries(this.#listeners)) inner.on(event, listener);
     if (inner.destroyed || inner.readableEnded) setImmediate(() => this.#onClose());
+  }
+
+  /** Nothing has arrived yet. */
+  get isSilent(): boolean {
+    return this.#state === "looking" && this.#heldBytes === 0;
+  }
+
+  /** The inner stream as if nobody had looked, or this one when that is no longer possible. */
+  release(): Duplex {
+    const inner = this.#inner;
+    if (this.#state !== "open" || inner.readableEnded || inner.destroyed) return this;
+    inner.pause();
+    for (const [event, listener] of Object.entries(this.#listeners)) inner.off(event, listener);
+    const read = this.read() as Buffer | null;
+    if (read !== null) inner.unshift(read);
+    // The only public way back from "paused" to "nobody has decided yet", where a listener for data starts the flow.
+    const nothing = (): void => undefined;
+    inner.on("readable", nothing).off("readable", nothing);
+    return inner;
   }
 
   #onData(chunk: Buffer): void {
@@ -59,18 +117,26 @@ class ExpectingDuplex extends Duplex {
   #hold(chunk: Buffer): void {
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
-    if (this.#state === "looking") {
-      const head = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
-      if (!mayBeSettings(head)) {
-        this.#state = "collecting";
-        this.#timer = setTimeout(() => this.#fail(), TEXT_TIMEOUT_MS);
-      } else if (this.#heldBytes >= HEADER_BYTES) {
-        this.#state = "open";
-        this.#held = [];
-        this.#pass(head);
-      }
-    }
+    if (this.#state === "looking") this.#look();
     if (this.#state === "collecting" && this.#heldBytes >= MAX_TEXT_BYTES) this.#fail();
+  }
+
+  #look(): void {
+    const head = Buffer.concat(this.#held);
+    if (!mayBeSettings(head)) {
+      this.#state = "collecting";
+      this.#failAfter(TEXT_TIMEOUT_MS);
+    } else if (head.length >= HEADER_BYTES) {
+      this.#state = "open";
+      clearTimeout(this.#timer);
+      this.#held = [];
+      this.#pass(head);
+    } else this.#failAfter(HEADER_TIMEOUT_MS);
+  }
+
+  #failAfter(timeoutMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail(), timeoutMs);
   }
 
   /** Asks for the reason, and ends with it. */
