@@ -9,7 +9,7 @@ import {
 import { checkName, refuseExpression } from "./check-name.ts";
 import { checkTemplateNode, checkTemplates } from "./check-template.ts";
 import { checkNul, readEnv } from "./compile-env.ts";
-import { type InlineReaders, readInvocations } from "./compile-invocation.ts";
+import { FINALLY_KEYS, type InlineReaders, readInvocations } from "./compile-invocation.ts";
 import {
   asMapping,
   asString,
@@ -21,15 +21,22 @@ import {
   type KeyTable,
   reportNote,
 } from "./context.ts";
+import { readDuration } from "./read-duration.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
 const IN_LIST = "That is a step of a list: write run: and make it an item.";
+const IN_LIST_ITEM = "Write it at the item of the list that names the step.";
 const IN_EXEC = "Write it inside of exec:.";
 const DEFINITION_KEYS: KeyTable = {
   what: "a definition",
-  known: ["type", "exec", "run", "steps", "env", "outputs", "delegate", "description"],
-  later: ["finally", "ensure", "parallel", "timeout", "retry", "if", "when", "inherit_env", "grpc", "container"],
+  known: ["type", "exec", "run", "steps", "parallel", ...FINALLY_KEYS, "env", "outputs", "delegate", "description"],
+  later: ["inherit_env", "grpc", "container"],
   hints: {
+    if: IN_LIST_ITEM,
+    when: IN_LIST_ITEM,
+    retry: IN_LIST_ITEM,
+    continue_on_error: IN_LIST_ITEM,
+    timeout: "Write it inside of exec:, or at the item that names the step.",
     script: IN_LIST,
     step: IN_LIST,
     func: IN_LIST,
@@ -46,11 +53,11 @@ const DEFINITION_KEYS: KeyTable = {
 const WORK_DIR_KEYS = ["work_dir", "workdir", "working_dir", "workDir"];
 const EXEC_KEYS: KeyTable = {
   what: "exec",
-  known: ["command", ...WORK_DIR_KEYS],
-  later: ["timeout", "cancel_timeout", "context_file"],
+  known: ["command", "timeout", "cancel_timeout", ...WORK_DIR_KEYS],
+  later: ["context_file"],
   hints: { env: "Write it beside exec:." },
 };
-const LATER_TYPES = ["parallel", "grpc", "container"];
+const LATER_TYPES = ["grpc", "container"];
 
 interface Place {
   readonly pointer: string;
@@ -71,23 +78,34 @@ export function readDefinition(
   const env = readEnv(context, definition, { pointer, isTemplate: true });
   if (kind === undefined) return undefined;
   if (kind === "exec") {
-    refuseKeys(context, definition, ["outputs", "delegate"]);
+    refuseKeys(context, definition, ["outputs", "delegate", ...FINALLY_KEYS]);
     const exec = childOf(definition, "exec") as YamlNode;
     return { ...readExec(context, exec, `${pointer}/exec`), env };
   }
-  return { ...readSteps(context, definition, { pointer, inline, list: childOf(definition, kind) }), env };
+  const isParallel = kind === "parallel" || isBaselineParallel(context, definition);
+  const steps = readSteps(context, definition, { pointer, inline, list: childOf(definition, kind) });
+  return { ...steps, ...(isParallel ? { isParallel } : {}), env };
 }
 
-type Kind = "exec" | "run" | "steps";
+type Kind = "exec" | "run" | "steps" | "parallel";
+
+// In a baseline message `parallel` says how the list in `steps` runs.
+function isBaselineParallel(context: CompileContext, definition: YamlMapping): boolean {
+  const node = childOf(definition, "parallel");
+  return context.acceptsBaseline && node?.kind === "scalar" && node.value === true;
+}
 
 function readKind(context: CompileContext, definition: YamlMapping): Kind | undefined {
-  const kinds = (["exec", "run", "steps"] as const).filter((key) => definition.entries.has(key));
+  const isFlag = isBaselineParallel(context, definition);
+  const kinds = (["exec", "run", "steps", "parallel"] as const).filter(
+    (key) => definition.entries.has(key) && !(key === "parallel" && isFlag),
+  );
   const type = readType(context, definition);
   if (kinds.length > 1) {
     context.collector.report(definition.entries.get(kinds[1] as string)?.key ?? definition, {
       code: "conflicting-keys",
       message: `A definition can have only one of ${kinds.join(", ")}`,
-      hint: kinds.includes("exec") ? "Make the command a step of the list." : "run is the new name of steps; keep one.",
+      hint: conflictHint(kinds),
     });
   }
   const kind = kinds[0];
@@ -111,6 +129,12 @@ function readKind(context: CompileContext, definition: YamlMapping): Kind | unde
     });
   }
   return kind;
+}
+
+function conflictHint(kinds: readonly Kind[]): string {
+  if (kinds.includes("exec")) return "Make the command a step of the list.";
+  if (kinds.includes("parallel")) return "Make what runs at the same time an item of the list: - parallel: [...].";
+  return "run is the new name of steps; keep one.";
 }
 
 function readType(context: CompileContext, definition: YamlMapping): "exec" | "steps" | "later" | undefined {
@@ -159,15 +183,36 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
   const exec = asMapping(context, node, "exec", "Write exec: {command: [program, argument]}.");
   if (exec === undefined) return nothing;
   context.places.set(pointer, exec);
-  checkKeys(context, exec, EXEC_KEYS);
+  checkKeys(context, exec, {
+    ...EXEC_KEYS,
+    known: context.acceptsBaseline ? [...EXEC_KEYS.known, "cancelTimeout"] : EXEC_KEYS.known,
+  });
   const workDir = readWorkDir(context, exec, pointer);
+  const times = { ...readTime(context, exec, "timeout"), ...readTime(context, exec, "cancel_timeout") };
   const command = childOf(exec, "command");
   if (command === undefined) {
     context.collector.report(exec, { code: "missing-key", message: "exec has no command" });
     return nothing;
   }
   context.places.set(`${pointer}/command`, command);
-  return { type: "exec", command: readCommand(context, command, pointer), ...(workDir === "" ? {} : { workDir }) };
+  return {
+    type: "exec",
+    command: readCommand(context, command, pointer),
+    ...(workDir === "" ? {} : { workDir }),
+    ...times,
+  };
+}
+
+const TIMES = { timeout: "timeoutMs", cancel_timeout: "cancelTimeoutMs" } as const;
+
+function readTime(
+  context: CompileContext,
+  exec: YamlMapping,
+  key: keyof typeof TIMES,
+): Pick<ExecDefinition, "timeoutMs" | "cancelTimeoutMs"> {
+  const node = childOf(exec, key) ?? (key === "cancel_timeout" ? childOf(exec, "cancelTimeout") : undefined);
+  const ms = node === undefined ? undefined : readDuration(context, node, { what: `exec: ${key}` });
+  return ms === undefined ? {} : { [TIMES[key]]: ms };
 }
 
 function readCommand(context: CompileContext, node: YamlNode, pointer: string): readonly string[] {
@@ -224,7 +269,28 @@ function readSteps(
   const outputs = readOutputs(context, definition, pointer);
   const names = steps.map((step) => step.name);
   const delegate = readDelegate(context, definition, { pointer, names });
-  return { type: "steps", steps, outputs, ...(delegate === undefined ? {} : { delegate }) };
+  const last = readFinally(context, definition, { pointer, inline, names });
+  return { type: "steps", steps, outputs, ...(delegate === undefined ? {} : { delegate }), ...last };
+}
+
+/** What is done after a list of steps. Its names are those of the same namespace. */
+function readFinally(
+  context: CompileContext,
+  definition: YamlMapping,
+  { pointer, inline, names }: Place & { names: readonly string[] },
+): Pick<StepsDefinition, "finally"> {
+  const [key, second] = FINALLY_KEYS.filter((name) => definition.entries.has(name));
+  if (key === undefined) return {};
+  if (second !== undefined) {
+    context.collector.report(definition.entries.get(second)?.key ?? definition, {
+      code: "conflicting-keys",
+      message: `${key} and ${second} are the same key`,
+      hint: "Keep finally.",
+    });
+  }
+  const list = childOf(definition, key) as YamlNode;
+  const steps = readInvocations(context, list, { pointer: `${pointer}/finally`, inline, taken: names });
+  return steps.length === 0 ? {} : { finally: steps };
 }
 
 export function noteEmptyRun(context: CompileContext, list: YamlNode): void {

@@ -9,6 +9,7 @@ import {
 } from "@steps/model";
 import { readBaselineReference } from "./baseline-reference.ts";
 import { checkName, checkStepName } from "./check-name.ts";
+import { CONTROL_KEYS, readControl } from "./compile-control.ts";
 import { checkTemplates } from "./check-template.ts";
 import { readReference } from "./compile-reference.ts";
 import { readScript } from "./compile-script.ts";
@@ -24,6 +25,9 @@ import {
 import { readEnv } from "./compile-env.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
+/** What has to be done after a list of steps; `ensure` is its other name. */
+export const FINALLY_KEYS: readonly string[] = ["finally", "ensure"];
+
 /** How definitions written in place are read; given by the reader of definitions, which reads lists itself. */
 export interface InlineReaders {
   readonly definition: (context: CompileContext, node: YamlNode, pointer: string) => Definition | undefined;
@@ -35,37 +39,56 @@ export interface InlineSpec {
   readonly hasSpec: boolean;
 }
 
-const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps"] as const;
+const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps", "parallel"] as const;
 type KindKey = (typeof KIND_KEYS)[number];
 
-const COMMON_KEYS = ["name", "step", "func", "script", "exec", "run", "steps", "env", "inputs", "description"];
-
-/** Control flow: keys that change what a list does, so that none of them may be passed over in silence. */
-const LATER_KEYS = [
-  "action",
-  "if",
-  "when",
-  "continue_on_error",
-  "continue_on_err",
-  "allow_failure",
-  "timeout",
-  "retry",
+const COMMON_KEYS = [
+  "name",
+  "step",
+  "func",
+  "script",
+  "exec",
+  "run",
+  "steps",
   "parallel",
-  "finally",
-  "ensure",
+  "env",
+  "inputs",
+  "description",
+  ...CONTROL_KEYS,
 ];
 
-const HINTS = { uses: "GitHub's uses: is step: here.", with: "GitHub's with: is inputs: here." };
+/** Keys that change what a list does, so that none of them may be passed over in silence. */
+const LATER_KEYS = ["action"];
+
+const IN_RUN = "It goes with run:, for what has to be done after a list of steps.";
+const HINTS = {
+  uses: "GitHub's uses: is step: here.",
+  with: "GitHub's with: is inputs: here.",
+  finally: IN_RUN,
+  ensure: IN_RUN,
+};
 const INVOCATION_KEYS: KeyTable = { what: "a step", known: COMMON_KEYS, later: LATER_KEYS, hints: HINTS };
 const INLINE_KEYS: KeyTable = {
   ...INVOCATION_KEYS,
   what: "an inline step",
-  known: [...COMMON_KEYS, "type", "outputs", "delegate"],
+  known: [...COMMON_KEYS, "type", "outputs", "delegate", ...FINALLY_KEYS],
 };
+
+const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([
+  "exec",
+  "run",
+  "steps",
+  "parallel",
+  "type",
+  "outputs",
+  ...FINALLY_KEYS,
+]);
 
 interface ListOptions {
   readonly pointer: string;
   readonly inline: InlineReaders;
+  /** Names of steps that share the namespace. */
+  readonly taken?: readonly string[];
 }
 
 /** The items of a `run` list. */
@@ -82,7 +105,7 @@ export function readInvocations(context: CompileContext, node: YamlNode, options
     }));
     return [];
   }
-  const names = new Map<string, number>();
+  const names = new Map<string, number>(options.taken?.map((name, i) => [name, i]));
   return node.items.flatMap((item, i) => {
     const pointer = `${options.pointer}/${i}`;
     const invocation = readInvocation(context, item, { ...options, pointer });
@@ -117,25 +140,28 @@ function readInvocation(
   if (item === undefined) return undefined;
   const kinds = KIND_KEYS.filter((key) => item.entries.has(key));
   const kind = kinds[0];
-  const isInline = kind === "exec" || kind === "run" || kind === "steps";
-  checkKeys(context, item, isInline ? INLINE_KEYS : INVOCATION_KEYS);
+  const isInline = kind === "exec" || kind === "run" || kind === "steps" || kind === "parallel";
+  const table = isInline ? INLINE_KEYS : INVOCATION_KEYS;
+  checkKeys(context, item, context.acceptsBaseline ? { ...table, known: [...table.known, "control"] } : table);
   if (kinds.length > 1) reportConflict(context, item, kinds);
   if (kind === undefined) {
     context.collector.report(item, {
       code: "missing-key",
       message: "The step does not say what to do",
-      hint: "Write one of step:, func:, script:, exec: and run:.",
+      hint: "Write one of step:, func:, script:, exec:, run: and parallel:.",
     });
   }
   const name = readName(context, item, pointer);
   const env = readEnv(context, item, { pointer, isTemplate: true });
+  const control = readControl(context, item, pointer);
+  const common = { name, env, ...(control === undefined ? {} : { control }) };
   if (kind === undefined || kind === "action") return undefined;
-  if (kind === "script") return { name, env, ...readScript(context, item, pointer) };
+  if (kind === "script") return { ...common, ...readScript(context, item, pointer) };
   const step = isInline
     ? readInline(context, item, { pointer, inline })
     : readStep(context, item, { kind, pointer, inline });
   const inputs = isInline ? createObject<Value>() : readInputs(context, item, pointer);
-  return step === undefined ? undefined : { name, step, inputs, env };
+  return step === undefined ? undefined : { ...common, step, inputs };
 }
 
 function reportConflict(context: CompileContext, item: YamlMapping, kinds: readonly KindKey[]): void {
@@ -194,7 +220,7 @@ function readInline(
     });
   }
   // Its `env` is the invocation's: it is expanded where the item stands, and may name earlier steps.
-  const own = new Map([...item.entries].filter(([key]) => ["exec", "run", "steps", "type", "outputs"].includes(key)));
+  const own = new Map([...item.entries].filter(([key]) => INLINE_DEFINITION_KEYS.has(key)));
   const definition = inline.definition(context, { ...item, entries: own }, `${pointer}/step/specDef/definition`);
   if (definition === undefined) return undefined;
   return { kind: "inline", specDefinition: { spec: emptySpec, definition }, seesCallerInputs: true };

@@ -79,7 +79,7 @@ describe("step files of each generation", () => {
   });
 
   it("makes unknown keys warnings when it is lenient, but not keys it cannot honour", () => {
-    const text = "{}\n---\nexec: {command: [a], timeout: 5m}\nfoo: 1\nx-mine: 1\n.anchors: 2\n";
+    const text = "{}\n---\nexec: {command: [a], context_file: x}\nfoo: 1\nx-mine: 1\n.anchors: 2\n";
     const { diagnostics } = compileStepFile(source(text), { isLenient: true });
     expect(summary(diagnostics)).toEqual(["error not-supported 3:22", "warning unknown-key 4:1"]);
   });
@@ -249,6 +249,18 @@ describe("compileRunNode and compileReference", () => {
   it.each([
     ["./a/b.yaml", { kind: "local", path: "./a", file: "b.yaml" }],
     ["{git: {url: h/p, rev: 1.0, dir: /a//b/}}", { kind: "git", url: "https://h/p", version: "1.0", dir: "a/b" }],
+    [
+      "{oci: {registry: H:5, repository: a/b, tag: 1.0, dir: /x/, file: y.yml}}",
+      { kind: "oci", registry: "h:5", repository: "a/b", tag: "1.0", dir: "x", file: "y.yml" },
+    ],
+    [
+      "{oci: {registry: h, repository: b, tag: ''}}",
+      { kind: "oci", registry: "h", repository: "b", tag: "latest", dir: "" },
+    ],
+    [
+      "{oci: {registry: h, repository: b, tag: '${{ vars.T }}', dir: x, file: y.yml}}",
+      { kind: "dynamic", text: "oci://h/b:${{ vars.T }} x/y.yml" },
+    ],
     ["{zip: {url: https://h/x, file: f.yml}}", { kind: "zip", url: "https://h/x", dir: "", file: "f.yml" }],
   ])("reads %s", (text, reference) => {
     const node = readYaml(source(text)).documents[0] as YamlNode;
@@ -263,9 +275,17 @@ describe("compileRunNode and compileReference", () => {
     ["{git: {url: 'ext::sh -c x', rev: v1}}", "invalid-reference"],
     ["{zip: {url: h/p.zip, sha256: abc}}", "invalid-reference"],
     ["{git: {url: h/p, rev: v1}, zip: {url: x.zip}}", "conflicting-keys"],
-    ["{oci: {registry: r, repository: p, tag: v1}}", "not-supported"],
-    ["oci://h/p:1", "not-supported"],
-    ["gitlab.com/a/b", "invalid-reference"],
+    ["{oci: {registry: r, repository: p}}", "missing-key"],
+    ["{oci: {registry: r, repository: P, tag: v1}}", "invalid-reference"],
+    ["{oci: {registry: r/s, repository: p, tag: v1}}", "invalid-reference"],
+    ["{oci: {registry: r, repository: ../p, tag: v1}}", "invalid-reference"],
+    ["{oci: {registry: r, repository: p, tag: 'a b'}}", "invalid-reference"],
+    ["{oci: {registry: r, repository: p, tag: v1, dir: ../x}}", "invalid-reference"],
+    ["{oci: {registry: r, repository: p, tag: v1, url: x}}", "unknown-key"],
+    ["{oci: {registry: r, repository: p, tag: v1}, git: {url: h/p, rev: v1}}", "conflicting-keys"],
+    ["oci://h/P:1", "invalid-reference"],
+    ["gitlab.com/a/b.git", "invalid-reference"],
+    ["greet", "invalid-reference"],
     ["{}", "missing-key"],
     ["5", "wrong-type"],
   ])("refuses %s", (text, code) => {

@@ -10,6 +10,7 @@ import {
   type RuntimeString,
   type Spec,
 } from "@steps/model";
+import { signalWithTimeout } from "./cancelled.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { createExpander } from "./expander.ts";
 import { readExports } from "./exports.ts";
@@ -40,14 +41,17 @@ export interface ExecCall {
 export async function runExec(run: Run, level: Level, call: ExecCall): Promise<StepEnd> {
   const prepared = prepare(run, level, call);
   const log = run.hooks.openLog(level.path);
+  const stop = signalWithTimeout(run.signal, call.definition.timeoutMs);
+  const timed = { ...run, signal: stop.signal };
   let end: ProcessEnd;
   let summary: LogSummary | undefined;
   try {
-    end = await runPrepared(run, level, prepared, log);
+    end = await runPrepared(timed, level, { ...prepared, cancelTimeoutMs: call.definition.cancelTimeoutMs }, log);
   } finally {
+    stop.release();
     summary = await log.close();
   }
-  return finish(run, level, call, { end, summary });
+  return finish(timed, level, call, { end, summary });
 }
 
 interface Prepared {
@@ -80,10 +84,18 @@ function findWorkDir(jobDir: string, written: RuntimeString): string {
   throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${shown}" does not exist`);
 }
 
-async function runPrepared(run: Run, level: Level, prepared: Prepared, log: StepLog): Promise<ProcessEnd> {
+async function runPrepared(
+  run: Run,
+  level: Level,
+  prepared: Prepared & { readonly cancelTimeoutMs: number | undefined },
+  log: StepLog,
+): Promise<ProcessEnd> {
   const { program, command, workDir, env } = prepared;
   const { path } = level;
-  const { cookie, outerCookie, graceMs, hurry } = run.request;
+  const { cookie, outerCookie, hurry } = run.request;
+  // Steps that run at the same time must not take each other's processes for what they left behind.
+  const stepCookie = `${cookie}:${path}`;
+  const graceMs = Math.min(run.request.graceMs, prepared.cancelTimeoutMs ?? Number.POSITIVE_INFINITY);
   const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
   const tools = toolsOf(program, search);
   const places = placesOf(run, level);
@@ -92,14 +104,14 @@ async function runPrepared(run: Run, level: Level, prepared: Prepared, log: Step
     program,
     command: command.map(revealString),
     workDir,
-    env: processEnv(env, outerCookie === undefined ? cookie : `${outerCookie},${cookie}`),
-    cookie,
+    env: processEnv(env, [...(outerCookie === undefined ? [] : [outerCookie]), cookie, stepCookie].join(",")),
+    cookie: stepCookie,
     graceMs,
     hurry,
     log,
     pipes: run.pipes,
     onStarted: (pid: number) => {
-      run.since ??= { lastPid: pid - 1, atMs: Date.now() };
+      run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };
       tell(run, { type: "process-started", at: Date.now(), path, pid });
     },
   };

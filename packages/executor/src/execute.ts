@@ -40,7 +40,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   } finally {
     stop.release();
     await pipes.close();
-    const { since } = run;
+    const { since } = run.state;
     const { cookie, hurry } = request;
     const graceMs = Math.min(SURVIVOR_GRACE_MS, request.graceMs);
     if (since) await killSurvivors(cookie, graceMs, { since, hurry });
@@ -51,15 +51,13 @@ function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "signal">): 
   const { request } = parts;
   const inputs = createObject<RuntimeValue>();
   const contexts = createJobContexts(request.vars, inputs, (name, value) => {
-    tell(run, { type: "variable-read", at: Date.now(), path: run.readingPath, name, value });
+    tell(run, { type: "variable-read", at: Date.now(), path: run.state.readingPath, name, value });
   });
   const run: Run = {
     ...parts,
     contexts,
     jobInputs: inputs,
-    readingPath: "",
-    since: undefined,
-    observeFailure: undefined,
+    state: { readingPath: "", since: undefined, observeFailure: undefined },
   };
   return run;
 }

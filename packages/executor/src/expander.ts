@@ -1,4 +1,11 @@
-import { expandText, expandValue, ExpressionError, type ExpressionNote, type Scope } from "@steps/expression";
+import {
+  expandText,
+  expandValue,
+  ExpressionError,
+  type ExpressionNote,
+  type FunctionTable,
+  type Scope,
+} from "@steps/expression";
 import {
   formatDiagnostic,
   mapObject,
@@ -34,15 +41,16 @@ export interface Expander {
 export function createExpander(
   run: Run,
   scope: () => Scope,
-  options: { readonly path: string; readonly source: DefinitionSource },
+  options: { readonly path: string; readonly source: DefinitionSource; readonly functions?: FunctionTable },
 ): Expander {
   const { path, source } = options;
+  const functions = options.functions === undefined ? {} : { functions: options.functions };
   let known: Scope | undefined;
   const onNote = ({ code, message }: ExpressionNote): void => {
     tell(run, { type: "note", at: Date.now(), path, level: "debug", code, message });
   };
   const attempt = <T>(template: Value, place: TextPlace, expand: (scope: Scope) => T): T => {
-    run.readingPath = path;
+    run.state.readingPath = path;
     try {
       return expand((known ??= scope()));
     } catch (error) {
@@ -54,11 +62,11 @@ export function createExpander(
   return {
     text(text, place) {
       if (!text.includes("${{")) return text;
-      return attempt(text, place, (at) => expandText(text, at, { onNote }));
+      return attempt(text, place, (at) => expandText(text, at, { onNote, ...functions }));
     },
     value(value, place) {
       if (typeof value === "string" ? !value.includes("${{") : typeof value !== "object") return value;
-      return attempt(value, place, (at) => snapshot(expandValue(value, at, { onNote })));
+      return attempt(value, place, (at) => snapshot(expandValue(value, at, { onNote, ...functions })));
     },
   };
 }

@@ -1,14 +1,18 @@
-import type { Outcome, RuntimeString, RuntimeValue, StepInvocation } from "@steps/model";
+import { setTimeout } from "node:timers/promises";
+import { emptySpec, type Outcome, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import { signalWithTimeout } from "./cancelled.ts";
+import { conditionFunctions, type Progress, skipReason } from "./condition.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { expandEnv, expandName } from "./expand-env.ts";
-import { createExpander, escapePointer } from "./expander.ts";
+import { createExpander, escapePointer, type Expander } from "./expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
-import { type Level, scopeOf } from "./level.ts";
-import { outcomeOfAbort, outcomeOfError } from "./outcome.ts";
-import { isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
+import { type Level, placesOf, scopeOf } from "./level.ts";
+import { isSuccess, outcomeOfAbort, outcomeOfError } from "./outcome.ts";
+import { inPlace, isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
 import { withoutCredentials } from "./secret-reference.ts";
+import type { ListItem } from "./sequence.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
 import { StepFiles } from "./step-files.ts";
 
@@ -26,26 +30,115 @@ interface Call {
   readonly files: StepFiles;
 }
 
-/** Runs one item of a list: fetch and compile it, give it its inputs, run it. Says so from its first event to its last. */
-export async function runStep(run: Run, caller: Level, index: number, invocation: StepInvocation): Promise<StepEnd> {
+/**
+ * Runs one item of a list, if its condition holds: fetch and compile it, give it its inputs, run it, as often and as long as
+ * it may. Says so from its first event to its last.
+ */
+export async function runStep(run: Run, caller: Level, item: ListItem, progress: Progress): Promise<StepEnd> {
+  const { invocation, index, pointer } = item;
   const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
   const files = new StepFiles(run.request.jobTmp);
-  const call: Call = { caller, invocation, path, pointer: `/definition/steps/${index}`, files };
-  tell(run, {
-    type: "step-opened",
-    at: Date.now(),
-    path,
-    name: invocation.name,
-    reference: withoutCredentials(invocation.step),
-  });
+  const call: Call = { caller, invocation, path, pointer, files };
+  openStep(run, call);
   let end: StepEnd;
   try {
-    end = await runCall(run, call);
+    end = endOfCondition(run, call, progress) ?? (await runControlled(run, call));
   } finally {
     files.remove();
   }
   finishStep(run, path, end);
   return end;
+}
+
+function openStep(run: Run, { path, invocation: { name, step } }: Call): void {
+  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(step) });
+}
+
+// A step that does not run: its condition is false, or has no value.
+function endOfCondition(run: Run, call: Call, progress: Progress): StepEnd | undefined {
+  const { caller, invocation, path, pointer } = call;
+  const expander = (): Expander =>
+    createExpander(run, () => scopeOf(run, caller), {
+      path,
+      source: caller.source,
+      functions: conditionFunctions(progress),
+    });
+  try {
+    const reason = skipReason(invocation.control, progress, expander, pointer);
+    return reason === undefined ? undefined : { ...endWithout({ status: "skipped" }), skipReason: reason };
+  } catch (error) {
+    return endWithout(outcomeOfThrown(run, error, "run"));
+  }
+}
+
+async function runControlled(run: Run, call: Call): Promise<StepEnd> {
+  const { timeoutMs, retry } = call.invocation.control ?? {};
+  if (retry !== undefined) return runAttempts(run, call, retry);
+  if (timeoutMs === undefined) return runCall(run, call);
+  const stop = signalWithTimeout(run.signal, timeoutMs);
+  try {
+    return await runCall({ ...run, signal: stop.signal }, call);
+  } finally {
+    stop.release();
+  }
+}
+
+const MAX_BACKOFF_MS = 3_600_000;
+
+/** Runs a step until it succeeds. Each attempt is a child of it, so that the trace has them all. */
+async function runAttempts(
+  run: Run,
+  call: Call,
+  { max, backoffMs }: { readonly max: number; readonly backoffMs: number },
+): Promise<StepEnd> {
+  const { retry: _, ...control } = call.invocation.control ?? {};
+  const invocation: StepInvocation = { ...call.invocation, control };
+  planAttempts(run, call, invocation);
+  for (let attempt = 0; ; attempt++) {
+    const files = new StepFiles(run.request.jobTmp);
+    const path = `${call.path}/${attempt}`;
+    const once: Call = { ...call, invocation, path, files };
+    openStep(run, once);
+    let end: StepEnd;
+    try {
+      end = await runControlled(run, once);
+    } finally {
+      files.remove();
+    }
+    finishStep(run, path, end);
+    const { process: _process, ...outcome } = end;
+    if (isSuccess(end.outcome.status) || attempt === max || run.signal.aborted) return outcome;
+    if (!(await pause(Math.min(backoffMs * 2 ** attempt, MAX_BACKOFF_MS), run.signal))) return outcome;
+  }
+}
+
+function planAttempts(run: Run, { caller, path, files }: Call, invocation: StepInvocation): void {
+  const definition = { type: "steps", steps: [invocation], env: {}, outputs: {} } as const;
+  const specDefinition = { spec: { ...emptySpec, hasOpenOutputs: true }, definition };
+  const { definitionDigest } = inPlace(specDefinition, caller);
+  tell(run, {
+    type: "step-planned",
+    at: Date.now(),
+    path,
+    specDefinition,
+    definitionDigest,
+    subpath: "",
+    inputs: {},
+    invocation: { inputs: {}, env: {} },
+    definitionEnv: {},
+    places: placesOf(run, { dir: caller.dir, files }),
+  });
+}
+
+/** Says whether the time passed without an abort. */
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    if (ms > 0) await setTimeout(ms, undefined, { signal });
+    return !signal.aborted;
+  } catch (cause) {
+    void cause;
+    return false;
+  }
 }
 
 /** The last event of a step. */
@@ -62,6 +155,7 @@ export function finishStep(run: Run, path: string, end: StepEnd): void {
     // A composite's exports are those of its processes, which have told them.
     exports: end.process === undefined ? {} : end.exports,
     ...(end.delegateOf === undefined ? {} : { delegateOf: end.delegateOf }),
+    ...(end.skipReason === undefined ? {} : { skipReason: end.skipReason }),
   });
 }
 
@@ -86,7 +180,7 @@ export async function guard(run: Run, body: () => Promise<StepEnd>): Promise<Ste
 }
 
 function outcomeOfThrown(run: Run, error: unknown, phase: "load" | "run"): Outcome {
-  if (run.observeFailure) throw run.observeFailure.error;
+  if (run.state.observeFailure) throw run.state.observeFailure.error;
   if (run.signal.aborted && phase === "load") return outcomeOfAbort(run.signal.reason);
   return outcomeOfError(error, phase);
 }

@@ -98,6 +98,13 @@ export interface Run {
   readonly contexts: JobContexts;
   /** `job.inputs`; filled when they are checked. */
   readonly jobInputs: Record<string, RuntimeValue>;
+  readonly state: RunState;
+  /** The part of the run that this is cleans up: it runs though the run was aborted. */
+  readonly isCleanUp?: boolean;
+}
+
+/** What changes while a run goes on, the same for all its parts. */
+export interface RunState {
   /** The step whose expressions are being expanded: who reads a variable. */
   readingPath: string;
   /** Before the first process was started. */
@@ -108,11 +115,12 @@ export interface Run {
 
 /** Tells an event; an observer that throws ends the run. */
 export function tell(run: Run, event: StepEvent): void {
-  if (run.observeFailure) throw run.observeFailure.error;
+  const { state } = run;
+  if (state.observeFailure) throw state.observeFailure.error;
   try {
     run.hooks.observe(event);
   } catch (error) {
-    run.observeFailure = { error };
+    state.observeFailure = { error };
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import {
   createObject,
+  exitCodeOf,
   type Outcome,
   printable,
   type RuntimeString,
@@ -8,6 +9,8 @@ import {
   type StepInvocation,
   type StepsDefinition,
 } from "@steps/model";
+import { cleanUpRun } from "./clean-up.ts";
+import { asksForStatus, type Progress } from "./condition.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { createExpander, escapePointer } from "./expander.ts";
 import { type Level, scopeOf } from "./level.ts";
@@ -16,10 +19,19 @@ import { checkOutputs, type Outputs } from "./outputs.ts";
 import type { Run } from "./run.ts";
 import type { StepEnd } from "./step-end.ts";
 
-/** Runs one item of a level's list, whatever it is: the way back up of the recursion. */
-export type RunStep = (run: Run, caller: Level, index: number, invocation: StepInvocation) => Promise<StepEnd>;
+/** An item of a level's list. */
+export interface ListItem {
+  readonly invocation: StepInvocation;
+  /** Its place among the children of its level; those of `finally` come last. */
+  readonly index: number;
+  /** Of the invocation within the level's SpecDefinition. */
+  readonly pointer: string;
+}
 
-/** A list of steps to run one after the other. */
+/** Runs one item of a level's list, whatever it is: the way back up of the recursion. */
+export type RunStep = (run: Run, caller: Level, item: ListItem, progress: Progress) => Promise<StepEnd>;
+
+/** A list of steps to run. */
 export interface SequenceCall {
   readonly spec: Spec;
   readonly definition: StepsDefinition;
@@ -27,28 +39,120 @@ export interface SequenceCall {
   readonly runStep: RunStep;
 }
 
-/** Runs the children in order up to the first that does not succeed, then makes the outputs of theirs. */
+/**
+ * Runs the children in order up to the first that does not succeed, or all at once; then those that ask for it in any case,
+ * then those behind `finally`; then makes the outputs of theirs.
+ */
 export async function runSequence(run: Run, level: Level, call: SequenceCall): Promise<StepEnd> {
-  const { definition } = call;
-  const ends = new Map<string, StepEnd>();
-  const exports = createObject<RuntimeString>();
-  for (const [index, invocation] of definition.steps.entries()) {
-    if (run.signal.aborted) return { outcome: outcomeOfAbort(run.signal.reason), outputs: {}, exports };
-    const end = await call.runStep(run, level, index, invocation);
-    Object.assign(exports, end.exports);
-    if (!isSuccess(end.outcome.status)) {
-      return { outcome: outcomeOfParent(end.outcome, label(invocation, index)), outputs: {}, exports };
-    }
-    if (invocation.name === "") continue;
-    ends.set(invocation.name, end);
-    level.steps[invocation.name] = contextOf(end);
-  }
+  const list = new StepList(run, level, call.runStep);
+  const steps = itemsOf(call.definition.steps, { first: 0, pointer: "/definition/steps" });
+  if (call.definition.isParallel === true) await list.runAtOnce(steps);
+  else await list.runInOrder(steps);
+  const last = { first: steps.length, pointer: "/definition/finally" };
+  await list.runFinally(itemsOf(call.definition.finally ?? [], last));
+  const { ends, exports, outcome } = list;
+  if (outcome !== undefined) return { outcome, outputs: {}, exports };
   const outputs = outputsOf(run, level, { ...call, ends });
-  const isDelegate = call.spec.outputs === "delegate" && definition.delegate !== undefined;
-  return { outcome: success, outputs, exports, ...(isDelegate ? { delegateOf: definition.delegate as string } : {}) };
+  const isDelegate = call.spec.outputs === "delegate" && call.definition.delegate !== undefined;
+  const delegate = isDelegate ? { delegateOf: call.definition.delegate as string } : {};
+  return { outcome: success, outputs, exports, ...delegate };
 }
 
 const success: Outcome = { status: "success" };
+
+function itemsOf(
+  invocations: readonly StepInvocation[],
+  { first, pointer }: { readonly first: number; readonly pointer: string },
+): ListItem[] {
+  return invocations.map((invocation, i) => ({ invocation, index: first + i, pointer: `${pointer}/${i}` }));
+}
+
+/** The children of one level while they run. */
+class StepList {
+  /** Of the first child that failed, or of the abort; `undefined` while all is well. */
+  outcome: Outcome | undefined;
+  /** By name. */
+  readonly ends: Map<string, StepEnd> = new Map();
+  readonly exports: Record<string, RuntimeString> = createObject<RuntimeString>();
+  readonly #run: Run;
+  readonly #level: Level;
+  readonly #runStep: RunStep;
+
+  constructor(run: Run, level: Level, runStep: RunStep) {
+    this.#run = run;
+    this.#level = level;
+    this.#runStep = runStep;
+  }
+
+  async runInOrder(items: readonly ListItem[]): Promise<void> {
+    for (const item of items) {
+      this.#noteAbort();
+      const { control } = item.invocation;
+      // What has no condition of its own is not so much as looked at once something failed.
+      if (this.outcome !== undefined && control?.condition === undefined) continue;
+      const isInAnyCase = asksForStatus(control);
+      this.#take(item, await (isInAnyCase ? this.#runInAnyCase(item, false) : this.#runOne(item)));
+    }
+    this.#noteAbort();
+  }
+
+  async runAtOnce(items: readonly ListItem[]): Promise<void> {
+    const branches = items.map((item) => {
+      const level = {
+        ...this.#level,
+        steps: createObject<RuntimeValue>(),
+        environment: this.#level.environment.fork(),
+      };
+      return this.#runStep(this.#run, level, item, this.#progress(false));
+    });
+    const settled = await Promise.allSettled(branches);
+    for (const [i, branch] of settled.entries()) {
+      if (branch.status === "rejected") throw branch.reason;
+      const { exports } = branch.value;
+      if (Object.keys(exports).length > 0) this.#level.environment.export(exports);
+      this.#take(items[i] as ListItem, branch.value);
+    }
+    this.#noteAbort();
+  }
+
+  async runFinally(items: readonly ListItem[]): Promise<void> {
+    for (const item of items) this.#take(item, await this.#runInAnyCase(item, true));
+  }
+
+  #runOne(item: ListItem): Promise<StepEnd> {
+    return this.#runStep(this.#run, this.#level, item, this.#progress(false));
+  }
+
+  async #runInAnyCase(item: ListItem, isFinally: boolean): Promise<StepEnd> {
+    const progress = this.#progress(isFinally);
+    const cleanUp = cleanUpRun(this.#run);
+    try {
+      return await this.#runStep(cleanUp.run, this.#level, item, progress);
+    } finally {
+      cleanUp.release();
+    }
+  }
+
+  #progress(isFinally: boolean): Progress {
+    return { hasFailed: this.outcome !== undefined, isCancelled: this.#run.signal.aborted, isFinally };
+  }
+
+  #noteAbort(): void {
+    const { signal } = this.#run;
+    if (signal.aborted) this.outcome ??= outcomeOfAbort(signal.reason);
+  }
+
+  #take({ invocation, index }: ListItem, end: StepEnd): void {
+    Object.assign(this.exports, end.exports);
+    const { name, control } = invocation;
+    if (!isSuccess(end.outcome.status) && control?.continueOnError !== true) {
+      this.outcome ??= outcomeOfParent(end.outcome, label(invocation, index));
+    }
+    if (name === "") return;
+    this.ends.set(name, end);
+    this.#level.steps[name] = contextOf(end);
+  }
+}
 
 function label(invocation: StepInvocation, index: number): string {
   return invocation.name === "" ? `#${index + 1}` : printable(JSON.stringify(invocation.name));
@@ -58,20 +162,14 @@ function contextOf(end: StepEnd): Record<string, RuntimeValue> {
   const context = createObject<RuntimeValue>();
   context["outputs"] = end.outputs as RuntimeValue;
   context["status"] = end.outcome.status;
-  context["exit_code"] = end.outcome.exitCode ?? 0;
+  context["exit_code"] = exitCodeOf(end.outcome);
   context["exports"] = end.exports as RuntimeValue;
   return context;
 }
 
 function outputsOf(run: Run, level: Level, call: SequenceCall & { ends: ReadonlyMap<string, StepEnd> }): Outputs {
   const { spec, definition, ends } = call;
-  if (spec.outputs === "delegate") {
-    const child = ends.get(definition.delegate ?? "");
-    if (child) return child.outputs;
-    const name =
-      definition.delegate === undefined ? "the definition names no step" : `no step "${definition.delegate}"`;
-    throw new ExecuteError("DELEGATE_INVALID", `outputs: delegate: ${name}`);
-  }
+  if (spec.outputs === "delegate") return delegatedOutputs(definition, ends);
   const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
   const values = createObject<RuntimeValue>();
   for (const name of Object.keys(definition.outputs)) {
@@ -79,4 +177,17 @@ function outputsOf(run: Run, level: Level, call: SequenceCall & { ends: Readonly
     values[name] = expander.value(definition.outputs[name] ?? null, place);
   }
   return checkOutputs(values, spec, { isOpen: call.hasOpenOutputs });
+}
+
+function delegatedOutputs({ delegate }: StepsDefinition, ends: ReadonlyMap<string, StepEnd>): Outputs {
+  const child = ends.get(delegate ?? "");
+  if (child !== undefined && child.outcome.status === "success") return child.outputs;
+  const shown = printable(JSON.stringify(delegate ?? ""));
+  const why =
+    delegate === undefined
+      ? "the definition names no step"
+      : child === undefined
+        ? `no step ${shown}`
+        : `step ${shown} did not succeed: ${child.outcome.status}`;
+  throw new ExecuteError("DELEGATE_INVALID", `outputs: delegate: ${why}`);
 }

@@ -9,6 +9,8 @@ export interface StepEnd {
   /** Of a step that ran a process itself. */
   readonly process?: { readonly exitCode?: number; readonly signal?: string; readonly log?: LogSummary };
   readonly delegateOf?: string;
+  /** Why the step did not run. */
+  readonly skipReason?: string;
 }
 
 /** The end of a step that gives nothing. */

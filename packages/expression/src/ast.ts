@@ -92,4 +92,6 @@ export interface Expression extends Span {
   readonly dotted: readonly string[] | undefined;
   /** Names of the scope that are used, whichever language reads the text. */
   readonly roots: readonly string[];
+  /** Names of the functions that are called. */
+  readonly calls: readonly string[];
 }

@@ -15,6 +15,7 @@ interface Parser {
   readonly lexer: Lexer;
   readonly counter: { nodes: number };
   readonly roots: Set<string>;
+  readonly calls: Set<string>;
   nesting: number;
 }
 
@@ -23,13 +24,15 @@ export interface ParsedExpression {
   /** Behind the closing `}}`. */
   readonly end: number;
   readonly roots: readonly string[];
+  readonly calls: readonly string[];
 }
 
 /** Reads the expression behind a `${{` up to and with its `}}`. @throws {ExpressionError} */
 export function parseExpression(source: string, offset: number, counter: { nodes: number }): ParsedExpression {
-  const parser: Parser = { lexer: createLexer(source, offset), counter, roots: new Set(), nesting: 0 };
+  const lexer = createLexer(source, offset);
+  const parser: Parser = { lexer, counter, roots: new Set(), calls: new Set(), nesting: 0 };
   const node = parseDelimited(parser);
-  return { node, end: parser.lexer.end, roots: [...parser.roots] };
+  return { node, end: parser.lexer.end, roots: [...parser.roots], calls: [...parser.calls] };
 }
 
 function parseDelimited(parser: Parser): Node {
@@ -213,6 +216,7 @@ function parseName(parser: Parser): Node {
     parser.roots.add(name);
     return count(parser, { kind: "name", name, start, end });
   }
+  parser.calls.add(name);
   const args = parseList(parser, ")");
   return count(parser, { kind: "call", name, args: args.items, start, end: args.end });
 }

@@ -81,14 +81,14 @@ function readExpression(source: string, start: number, counter: { nodes: number 
     const dotted = isLimit ? undefined : matchDotted(source, start + OPENING.length);
     if (!dotted) return placed;
     const { names, end } = dotted;
-    return { start, end, node: undefined, error: placed, dotted: names, roots: [names[0] as string] };
+    return { start, end, node: undefined, error: placed, dotted: names, roots: [names[0] as string], calls: [] };
   }
   const { node, end } = parsed;
   // Only a subtraction may be a hyphenated name in disguise; everything else means the same in both languages.
   const isSubtraction = node.kind === "binary" && node.rest.every((link) => link.operator === "-");
   const names = isSubtraction ? matchDotted(source, start + OPENING.length)?.names : undefined;
   const roots = names ? parsed.roots.filter((root) => root === names[0]) : parsed.roots;
-  return { start, end, node, error: undefined, dotted: names, roots };
+  return { start, end, node, error: undefined, dotted: names, roots, calls: parsed.calls };
 }
 
 function placeError(error: ExpressionError, source: string, start: number): ExpressionError {

@@ -23,6 +23,8 @@ export interface Template {
    * would use is left out.
    */
   readonly roots: readonly string[];
+  /** Names of the functions that the expressions call, each once. */
+  readonly calls: readonly string[];
   /** @throws {ExpressionError} */
   readonly evaluate: (scope: Scope, options?: EvaluateOptions) => RuntimeValue;
   /** Like `evaluate()`, with the value turned into text; null has none. @throws {ExpressionError} */
@@ -75,10 +77,15 @@ function createTemplate(source: string): ParsedTemplate {
     planned,
     isLiteral: parts.every((part) => typeof part === "string"),
     isSingle: planned.single !== undefined,
-    roots: [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.roots)))],
+    roots: namesOf(parts, "roots"),
+    calls: namesOf(parts, "calls"),
     evaluate: (scope, options) => evaluateTemplate(planned, createContext(scope, options)),
     evaluateText: (scope, options) => evaluateTemplateText(planned, createContext(scope, options)),
   };
+}
+
+function namesOf(parts: ReturnType<typeof readTemplate>["parts"], key: "roots" | "calls"): string[] {
+  return [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part[key])))];
 }
 
 /** All syntax errors of a template, the first hundred; never throws. */

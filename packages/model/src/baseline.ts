@@ -19,6 +19,7 @@ import {
 import { StepsError } from "./error.ts";
 import { publicUrl } from "./public-url.ts";
 import { parseReference, isReferenceProblem, type StepReference } from "./reference.ts";
+import { decodeControl, decodeDuration, encodeControl, encodeDuration } from "./control.ts";
 import { createObject, mapObject } from "./value.ts";
 
 /** A baseline message that does not say what a step needs. */
@@ -94,6 +95,8 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
       exec: {
         command: [...definition.command],
         ...(definition.workDir ? { workDir: definition.workDir } : {}),
+        ...encodeDuration("timeout", definition.timeoutMs),
+        ...encodeDuration("cancelTimeout", definition.cancelTimeoutMs),
       },
       ...optional("env", definition.env),
     };
@@ -104,6 +107,10 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
     ...optional("outputs", definition.outputs),
     ...optional("env", definition.env),
     ...(definition.delegate ? { delegate: definition.delegate } : {}),
+    ...(definition.finally && definition.finally.length > 0
+      ? { finally: definition.finally.map(encodeInvocation) }
+      : {}),
+    ...(definition.isParallel === true ? { parallel: true } : {}),
   };
 }
 
@@ -116,7 +123,14 @@ function decodeDefinition(json: DefinitionJson): Definition {
     if (command.length === 0)
       throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: exec.command is empty");
     const workDir = json.exec?.workDir;
-    return { type, command, env, ...(workDir === undefined || workDir === "" ? {} : { workDir }) };
+    return {
+      type,
+      command,
+      env,
+      ...(workDir === undefined || workDir === "" ? {} : { workDir }),
+      ...decodeDuration("timeoutMs", json.exec?.timeout),
+      ...decodeDuration("cancelTimeoutMs", json.exec?.cancelTimeout),
+    };
   }
   if (type === undefined) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition has no type");
   return {
@@ -125,6 +139,8 @@ function decodeDefinition(json: DefinitionJson): Definition {
     env,
     outputs: mapObject(json.outputs ?? {}, (value) => value),
     ...(json.delegate === undefined || json.delegate === "" ? {} : { delegate: json.delegate }),
+    ...(json.finally && json.finally.length > 0 ? { finally: json.finally.map(decodeInvocation) } : {}),
+    ...(json.parallel === true ? { isParallel: true } : {}),
   };
 }
 
@@ -134,6 +150,7 @@ export function encodeInvocation(invocation: StepInvocation): StepJson {
     step: encodeReference(invocation.step),
     ...optional("env", invocation.env),
     ...optional("inputs", invocation.inputs),
+    ...(invocation.control === undefined ? {} : { control: encodeControl(invocation.control) }),
   };
 }
 
@@ -145,6 +162,7 @@ function decodeInvocation(json: StepJson): StepInvocation {
     step: decodeReference(json.step),
     env: mapObject(json.env ?? {}, String),
     inputs: mapObject(json.inputs ?? {}, (value) => value),
+    ...(json.control === undefined ? {} : { control: decodeControl(json.control) }),
   };
 }
 
@@ -168,6 +186,15 @@ export function encodeReference(reference: StepReference): Step_ReferenceJson {
         ...paths(reference.dir),
         ...filename(reference.file),
         ...(reference.sha256 ? { sha256: reference.sha256 } : {}),
+      };
+    case "oci":
+      return {
+        protocol: "oci",
+        ...(reference.registry === "" ? {} : { registry: reference.registry }),
+        ...(reference.repository === "" ? {} : { repository: reference.repository }),
+        ...(reference.tag === "" ? {} : { tag: reference.tag }),
+        ...paths(reference.dir),
+        ...filename(reference.file),
       };
     case "dist":
       return { protocol: "dist", ...paths(reference.path), ...filename(reference.file) };
@@ -195,6 +222,17 @@ export function decodeReference(json: Step_ReferenceJson): StepReference {
       return { kind: "git", url: json.url ?? "", version: json.version ?? "", dir, ...file };
     case "zip":
       return { kind: "zip", url: json.url ?? "", dir, ...file, ...(json.sha256 ? { sha256: json.sha256 } : {}) };
+    case "oci": {
+      const { registry = "", repository = "", tag = "" } = json;
+      return {
+        kind: "oci",
+        registry: registry.toLowerCase(),
+        repository,
+        tag: tag === "" ? "latest" : tag,
+        dir,
+        ...file,
+      };
+    }
     case "dist":
       return { kind: "dist", path: dir, ...file };
     case "dynamic":

@@ -39,11 +39,18 @@ export interface ExecDefinition {
   readonly command: readonly string[];
   readonly workDir?: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  /** Between TERM and KILL, where that is less than what the job gives. */
+  readonly cancelTimeoutMs?: number;
 }
 
 export interface StepsDefinition {
   readonly type: "steps";
   readonly steps: readonly StepInvocation[];
+  /** All at once; none sees another's results. */
+  readonly isParallel?: boolean;
+  /** Run when the steps have ended, however they did. */
+  readonly finally?: readonly StepInvocation[];
   readonly env: Readonly<Record<string, string>>;
   readonly outputs: Readonly<Record<string, Value>>;
   /** The name of the child whose outputs are this step's. */
@@ -57,6 +64,22 @@ export interface StepInvocation {
   readonly step: StepReference;
   readonly inputs: Readonly<Record<string, Value>>;
   readonly env: Readonly<Record<string, string>>;
+  /** Absent: the step runs once, after success, for as long as it takes. */
+  readonly control?: StepControl;
+}
+
+/** Whether a step runs, how long, and how often. */
+export interface StepControl {
+  /**
+   * A text with expressions; the step runs where it is true. Without `success()`, `failure()`, `always()` or `cancelled()`
+   * in it the steps before have to have succeeded, too.
+   */
+  readonly condition?: string;
+  /** The steps after it run whether it succeeds or not. */
+  readonly continueOnError?: boolean;
+  readonly timeoutMs?: number;
+  /** `backoffMs` before the second attempt, twice as long before each one after that. */
+  readonly retry?: { readonly max: number; readonly backoffMs: number };
 }
 
 export interface SpecDefinition {

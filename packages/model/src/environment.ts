@@ -9,8 +9,9 @@ class Root {
   readonly exports: Record<string, RuntimeString> = createObject();
   generation = 0;
 
-  constructor(base: EnvironmentRecord) {
+  constructor(base: EnvironmentRecord, exports: EnvironmentRecord = {}) {
     this.base = base;
+    Object.assign(this.exports, exports);
   }
 }
 
@@ -40,6 +41,11 @@ export class Environment {
   /** The environment one level further in. */
   with(layer: EnvironmentRecord): Environment {
     return Object.keys(layer).length === 0 ? this : new Environment(this.#root, [...this.#layers, layer]);
+  }
+
+  /** The same environment for a step that runs beside others: what it exports is seen by its own steps only. */
+  fork(): Environment {
+    return new Environment(new Root(this.#root.base, this.#root.exports), this.#layers);
   }
 
   /** Sets variables for every step that runs from now on, at any depth. */

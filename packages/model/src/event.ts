@@ -180,6 +180,8 @@ export interface StepFinished {
   readonly outputs: Readonly<Record<string, RuntimeValue>>;
   readonly exports: Readonly<Record<string, RuntimeString>>;
   readonly delegateOf?: string;
+  /** Why the step did not run. */
+  readonly skipReason?: string;
   readonly log?: LogSummary;
 }
 

@@ -112,6 +112,7 @@ export function createRedactor(masker: Masker): Redactor {
           outputs: values(event.outputs),
           exports: values(event.exports),
           ...(event.delegateOf === undefined ? {} : { delegateOf: text(event.delegateOf) }),
+          ...(event.skipReason === undefined ? {} : { skipReason: text(event.skipReason) }),
         };
       }
       case "note":

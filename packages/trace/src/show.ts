@@ -76,6 +76,7 @@ function* stepLines({ record, trace, lead, below }: Branch): Generator<Line> {
   // The message of the step that failed says all; those around it only repeat it.
   const isExplained = children.some((child) => child.obs?.error);
   if (obs.error && !isExplained) yield { lead: inner, text: obs.error.message ?? obs.error.code ?? "", color: RED };
+  if (obs.skipReason) yield { lead: inner, text: obs.skipReason, color: DIM };
   for (const [index, child] of children.entries()) {
     const isLast = index === children.length - 1;
     const rails = isLast

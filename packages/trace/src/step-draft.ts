@@ -84,6 +84,7 @@ export function draftEnd(draft: StepDraft, event: JournalStepFinished): void {
   setVals(det, "outputs", draft.tokens.vals(event.outputs));
   setVals(det, "exports", draft.tokens.vals(event.exports));
   setText(det, "delegateOf", event.delegateOf ?? "");
+  if (event.skipReason !== undefined) obs.skipReason = event.skipReason;
   if (event.error) obs.error = { code: event.error.code, message: event.error.message };
   draftTimes(draft, event.at);
   const { log } = event;

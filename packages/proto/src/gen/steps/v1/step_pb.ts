@@ -9,15 +9,15 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Value, ValueJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Duration, DurationJson, Value, ValueJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file steps/v1/step.proto.
  */
 export const file_steps_v1_step: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSK2BAoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpFCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGrICCglSZWZlcmVuY2USMQoIcHJvdG9jb2wYASABKA4yHy5zdGVwcy52MS5TdGVwUmVmZXJlbmNlUHJvdG9jb2wSCwoDdXJsGAIgASgJEgwKBHBhdGgYAyADKAkSEAoIZmlsZW5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRIQCghyZWdpc3RyeRgGIAEoCRISCgpyZXBvc2l0b3J5GAcgASgJEgsKA3RhZxgIIAEoCRIqCghzcGVjX2RlZhgJIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEhIKCHBhdGhfZXhwGAogASgJSAASJAoFcGF0aHMYCyABKAsyEy5zdGVwcy52MS5QYXRoUGFydHNIABIOCgZzaGEyNTYYZCABKAlCCwoJc3RlcF9wYXRoIhoKCVBhdGhQYXJ0cxINCgVwYXJ0cxgBIAMoCSKNAwoKRGVmaW5pdGlvbhImCgR0eXBlGAEgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSJwoEZXhlYxgCIAEoCzIZLnN0ZXBzLnYxLkRlZmluaXRpb24uRXhlYxIdCgVzdGVwcxgDIAMoCzIOLnN0ZXBzLnYxLlN0ZXASMgoHb3V0cHV0cxgEIAMoCzIhLnN0ZXBzLnYxLkRlZmluaXRpb24uT3V0cHV0c0VudHJ5EioKA2VudhgFIAMoCzIdLnN0ZXBzLnYxLkRlZmluaXRpb24uRW52RW50cnkSEAoIZGVsZWdhdGUYBiABKAkaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARopCgRFeGVjEg8KB2NvbW1hbmQYASADKAkSEAoId29ya19kaXIYAiABKAkioQUKBFNwZWMSJAoEc3BlYxgBIAEoCzIWLnN0ZXBzLnYxLlNwZWMuQ29udGVudBryBAoHQ29udGVudBIyCgZpbnB1dHMYASADKAsyIi5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXRzRW50cnkSNAoHb3V0cHV0cxgCIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5PdXRwdXRzRW50cnkSLQoNb3V0cHV0X21ldGhvZBgDIAEoDjIWLnN0ZXBzLnYxLk91dHB1dE1ldGhvZBpLCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXQ6AjgBGk0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSLAoFdmFsdWUYAiABKAsyHS5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0OgI4ARqzAQoFSW5wdXQSIQoEdHlwZRgBIAEoDjITLnN0ZXBzLnYxLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBITCgtkZXNjcmlwdGlvbhhkIAEoCRInCgdvcHRpb25zGGUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEg0KBW1hdGNoGGYgASgJGnwKBk91dHB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJIlgKDlNwZWNEZWZpbml0aW9uEhwKBHNwZWMYASABKAsyDi5zdGVwcy52MS5TcGVjEigKCmRlZmluaXRpb24YAiABKAsyFC5zdGVwcy52MS5EZWZpbml0aW9uIsMFCgpTdGVwUmVzdWx0EhwKBHN0ZXAYASABKAsyDi5zdGVwcy52MS5TdGVwEjEKD3NwZWNfZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEisKBnN0YXR1cxgEIAEoDjIbLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuU3RhdHVzEjIKB291dHB1dHMYBSADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0Lk91dHB1dHNFbnRyeRIyCgdleHBvcnRzGAYgAygLMiEuc3RlcHMudjEuU3RlcFJlc3VsdC5FeHBvcnRzRW50cnkSKgoDZW52GAcgAygLMh0uc3RlcHMudjEuU3RlcFJlc3VsdC5FbnZFbnRyeRI0CgtleGVjX3Jlc3VsdBgIIAEoCzIfLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuRXhlY1Jlc3VsdBIuChBzdWJfc3RlcF9yZXN1bHRzGAkgAygLMhQuc3RlcHMudjEuU3RlcFJlc3VsdBpGCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARouCgxFeHBvcnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkIKCkV4ZWNSZXN1bHQSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUiTwoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSDQoJY2FuY2VsbGVkEARKBAgDEAQqiwEKFVN0ZXBSZWZlcmVuY2VQcm90b2NvbBInCiNzdGVwX3JlZmVyZW5jZV9wcm90b2NvbF91bnNwZWNpZmllZBAAEgkKBWxvY2FsEAESBwoDZ2l0EAISBwoDemlwEAMSBwoDb2NpEAQSCAoEZGlzdBAFEgsKB2R5bmFtaWMQBhIMCghzcGVjX2RlZhAHKkYKDkRlZmluaXRpb25UeXBlEh8KG2RlZmluaXRpb25fdHlwZV91bnNwZWNpZmllZBAAEggKBGV4ZWMQARIJCgVzdGVwcxACKkgKDE91dHB1dE1ldGhvZBIdChlvdXRwdXRfbWV0aG9kX3Vuc3BlY2lmaWVkEAASCwoHb3V0cHV0cxABEgwKCGRlbGVnYXRlEAIqaQoJVmFsdWVUeXBlEhoKFnZhbHVlX3R5cGVfdW5zcGVjaWZpZWQQABIKCgZzdHJpbmcQAhIKCgZudW1iZXIQAxILCgdib29sZWFuEAQSCgoGc3RydWN0EAUSCQoFYXJyYXkQBiIECAEQAWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSKsBgoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkSJwoHY29udHJvbBhkIAEoCzIWLnN0ZXBzLnYxLlN0ZXAuQ29udHJvbBoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkUKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaiAEKB0NvbnRyb2wSEQoJY29uZGl0aW9uGAEgASgJEhkKEWNvbnRpbnVlX29uX2Vycm9yGAIgASgIEioKB3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIwoFcmV0cnkYBCABKAsyFC5zdGVwcy52MS5TdGVwLlJldHJ5GkAKBVJldHJ5EgsKA21heBgBIAEoDRIqCgdiYWNrb2ZmGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uGrICCglSZWZlcmVuY2USMQoIcHJvdG9jb2wYASABKA4yHy5zdGVwcy52MS5TdGVwUmVmZXJlbmNlUHJvdG9jb2wSCwoDdXJsGAIgASgJEgwKBHBhdGgYAyADKAkSEAoIZmlsZW5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRIQCghyZWdpc3RyeRgGIAEoCRISCgpyZXBvc2l0b3J5GAcgASgJEgsKA3RhZxgIIAEoCRIqCghzcGVjX2RlZhgJIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEhIKCHBhdGhfZXhwGAogASgJSAASJAoFcGF0aHMYCyABKAsyEy5zdGVwcy52MS5QYXRoUGFydHNIABIOCgZzaGEyNTYYZCABKAlCCwoJc3RlcF9wYXRoIhoKCVBhdGhQYXJ0cxINCgVwYXJ0cxgBIAMoCSKgBAoKRGVmaW5pdGlvbhImCgR0eXBlGAEgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSJwoEZXhlYxgCIAEoCzIZLnN0ZXBzLnYxLkRlZmluaXRpb24uRXhlYxIdCgVzdGVwcxgDIAMoCzIOLnN0ZXBzLnYxLlN0ZXASMgoHb3V0cHV0cxgEIAMoCzIhLnN0ZXBzLnYxLkRlZmluaXRpb24uT3V0cHV0c0VudHJ5EioKA2VudhgFIAMoCzIdLnN0ZXBzLnYxLkRlZmluaXRpb24uRW52RW50cnkSEAoIZGVsZWdhdGUYBiABKAkSHwoHZmluYWxseRhkIAMoCzIOLnN0ZXBzLnYxLlN0ZXASEAoIcGFyYWxsZWwYZSABKAgaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARqIAQoERXhlYxIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJEioKB3RpbWVvdXQYZCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMQoOY2FuY2VsX3RpbWVvdXQYZSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ioQUKBFNwZWMSJAoEc3BlYxgBIAEoCzIWLnN0ZXBzLnYxLlNwZWMuQ29udGVudBryBAoHQ29udGVudBIyCgZpbnB1dHMYASADKAsyIi5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXRzRW50cnkSNAoHb3V0cHV0cxgCIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5PdXRwdXRzRW50cnkSLQoNb3V0cHV0X21ldGhvZBgDIAEoDjIWLnN0ZXBzLnYxLk91dHB1dE1ldGhvZBpLCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXQ6AjgBGk0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSLAoFdmFsdWUYAiABKAsyHS5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0OgI4ARqzAQoFSW5wdXQSIQoEdHlwZRgBIAEoDjITLnN0ZXBzLnYxLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBITCgtkZXNjcmlwdGlvbhhkIAEoCRInCgdvcHRpb25zGGUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEg0KBW1hdGNoGGYgASgJGnwKBk91dHB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJIlgKDlNwZWNEZWZpbml0aW9uEhwKBHNwZWMYASABKAsyDi5zdGVwcy52MS5TcGVjEigKCmRlZmluaXRpb24YAiABKAsyFC5zdGVwcy52MS5EZWZpbml0aW9uIsMFCgpTdGVwUmVzdWx0EhwKBHN0ZXAYASABKAsyDi5zdGVwcy52MS5TdGVwEjEKD3NwZWNfZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEisKBnN0YXR1cxgEIAEoDjIbLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuU3RhdHVzEjIKB291dHB1dHMYBSADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0Lk91dHB1dHNFbnRyeRIyCgdleHBvcnRzGAYgAygLMiEuc3RlcHMudjEuU3RlcFJlc3VsdC5FeHBvcnRzRW50cnkSKgoDZW52GAcgAygLMh0uc3RlcHMudjEuU3RlcFJlc3VsdC5FbnZFbnRyeRI0CgtleGVjX3Jlc3VsdBgIIAEoCzIfLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuRXhlY1Jlc3VsdBIuChBzdWJfc3RlcF9yZXN1bHRzGAkgAygLMhQuc3RlcHMudjEuU3RlcFJlc3VsdBpGCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARouCgxFeHBvcnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkIKCkV4ZWNSZXN1bHQSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUiTwoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSDQoJY2FuY2VsbGVkEARKBAgDEAQqiwEKFVN0ZXBSZWZlcmVuY2VQcm90b2NvbBInCiNzdGVwX3JlZmVyZW5jZV9wcm90b2NvbF91bnNwZWNpZmllZBAAEgkKBWxvY2FsEAESBwoDZ2l0EAISBwoDemlwEAMSBwoDb2NpEAQSCAoEZGlzdBAFEgsKB2R5bmFtaWMQBhIMCghzcGVjX2RlZhAHKkYKDkRlZmluaXRpb25UeXBlEh8KG2RlZmluaXRpb25fdHlwZV91bnNwZWNpZmllZBAAEggKBGV4ZWMQARIJCgVzdGVwcxACKkgKDE91dHB1dE1ldGhvZBIdChlvdXRwdXRfbWV0aG9kX3Vuc3BlY2lmaWVkEAASCwoHb3V0cHV0cxABEgwKCGRlbGVnYXRlEAIqaQoJVmFsdWVUeXBlEhoKFnZhbHVlX3R5cGVfdW5zcGVjaWZpZWQQABIKCgZzdHJpbmcQAhIKCgZudW1iZXIQAxILCgdib29sZWFuEAQSCgoGc3RydWN0EAUSCQoFYXJyYXkQBiIECAEQAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * One invocation of a step.
@@ -44,6 +44,13 @@ export type Step = Message<"steps.v1.Step"> & {
    * @generated from field: map<string, google.protobuf.Value> inputs = 4;
    */
   inputs: { [key: string]: Value };
+
+  /**
+   * Absent: the step runs once, after success, for as long as it takes.
+   *
+   * @generated from field: steps.v1.Step.Control control = 100;
+   */
+  control?: Step_Control | undefined;
 };
 
 /**
@@ -71,6 +78,13 @@ export type StepJson = {
    * @generated from field: map<string, google.protobuf.Value> inputs = 4;
    */
   inputs?: { [key: string]: ValueJson };
+
+  /**
+   * Absent: the step runs once, after success, for as long as it takes.
+   *
+   * @generated from field: steps.v1.Step.Control control = 100;
+   */
+  control?: Step_ControlJson;
 };
 
 /**
@@ -79,6 +93,122 @@ export type StepJson = {
  */
 export const StepSchema: GenMessage<Step, {jsonType: StepJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_step, 0);
+
+/**
+ * Whether a step runs, how long, and how often.
+ *
+ * @generated from message steps.v1.Step.Control
+ */
+export type Step_Control = Message<"steps.v1.Step.Control"> & {
+  /**
+   * A text with expressions; the step runs where it is true. Without success(), failure(), always() or cancelled() in
+   * it the steps before have to have succeeded, too.
+   *
+   * @generated from field: string condition = 1;
+   */
+  condition: string;
+
+  /**
+   * The steps after it run whether it succeeds or not.
+   *
+   * @generated from field: bool continue_on_error = 2;
+   */
+  continueOnError: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 3;
+   */
+  timeout?: Duration | undefined;
+
+  /**
+   * @generated from field: steps.v1.Step.Retry retry = 4;
+   */
+  retry?: Step_Retry | undefined;
+};
+
+/**
+ * Whether a step runs, how long, and how often.
+ *
+ * @generated from message steps.v1.Step.Control
+ */
+export type Step_ControlJson = {
+  /**
+   * A text with expressions; the step runs where it is true. Without success(), failure(), always() or cancelled() in
+   * it the steps before have to have succeeded, too.
+   *
+   * @generated from field: string condition = 1;
+   */
+  condition?: string;
+
+  /**
+   * The steps after it run whether it succeeds or not.
+   *
+   * @generated from field: bool continue_on_error = 2;
+   */
+  continueOnError?: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 3;
+   */
+  timeout?: DurationJson;
+
+  /**
+   * @generated from field: steps.v1.Step.Retry retry = 4;
+   */
+  retry?: Step_RetryJson;
+};
+
+/**
+ * Describes the message steps.v1.Step.Control.
+ * Use `create(Step_ControlSchema)` to create a new message.
+ */
+export const Step_ControlSchema: GenMessage<Step_Control, {jsonType: Step_ControlJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 0, 0);
+
+/**
+ * @generated from message steps.v1.Step.Retry
+ */
+export type Step_Retry = Message<"steps.v1.Step.Retry"> & {
+  /**
+   * How often it is tried again.
+   *
+   * @generated from field: uint32 max = 1;
+   */
+  max: number;
+
+  /**
+   * Before the second attempt; twice as long before each one after that.
+   *
+   * @generated from field: google.protobuf.Duration backoff = 2;
+   */
+  backoff?: Duration | undefined;
+};
+
+/**
+ * @generated from message steps.v1.Step.Retry
+ */
+export type Step_RetryJson = {
+  /**
+   * How often it is tried again.
+   *
+   * @generated from field: uint32 max = 1;
+   */
+  max?: number;
+
+  /**
+   * Before the second attempt; twice as long before each one after that.
+   *
+   * @generated from field: google.protobuf.Duration backoff = 2;
+   */
+  backoff?: DurationJson;
+};
+
+/**
+ * Describes the message steps.v1.Step.Retry.
+ * Use `create(Step_RetrySchema)` to create a new message.
+ */
+export const Step_RetrySchema: GenMessage<Step_Retry, {jsonType: Step_RetryJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 0, 1);
 
 /**
  * @generated from message steps.v1.Step.Reference
@@ -242,7 +372,7 @@ export type Step_ReferenceJson = {
  * Use `create(Step_ReferenceSchema)` to create a new message.
  */
 export const Step_ReferenceSchema: GenMessage<Step_Reference, {jsonType: Step_ReferenceJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 0, 0);
+  messageDesc(file_steps_v1_step, 0, 2);
 
 /**
  * @generated from message steps.v1.PathParts
@@ -306,6 +436,20 @@ export type Definition = Message<"steps.v1.Definition"> & {
    * @generated from field: string delegate = 6;
    */
   delegate: string;
+
+  /**
+   * Run when the steps have ended, however they did.
+   *
+   * @generated from field: repeated steps.v1.Step finally = 100;
+   */
+  finally: Step[];
+
+  /**
+   * The steps run at the same time, none sees another's results.
+   *
+   * @generated from field: bool parallel = 101;
+   */
+  parallel: boolean;
 };
 
 /**
@@ -343,6 +487,20 @@ export type DefinitionJson = {
    * @generated from field: string delegate = 6;
    */
   delegate?: string;
+
+  /**
+   * Run when the steps have ended, however they did.
+   *
+   * @generated from field: repeated steps.v1.Step finally = 100;
+   */
+  finally?: StepJson[];
+
+  /**
+   * The steps run at the same time, none sees another's results.
+   *
+   * @generated from field: bool parallel = 101;
+   */
+  parallel?: boolean;
 };
 
 /**
@@ -365,6 +523,18 @@ export type Definition_Exec = Message<"steps.v1.Definition.Exec"> & {
    * @generated from field: string work_dir = 2;
    */
   workDir: string;
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 100;
+   */
+  timeout?: Duration | undefined;
+
+  /**
+   * What the process has between TERM and KILL, where that is less than what the job gives.
+   *
+   * @generated from field: google.protobuf.Duration cancel_timeout = 101;
+   */
+  cancelTimeout?: Duration | undefined;
 };
 
 /**
@@ -380,6 +550,18 @@ export type Definition_ExecJson = {
    * @generated from field: string work_dir = 2;
    */
   workDir?: string;
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 100;
+   */
+  timeout?: DurationJson;
+
+  /**
+   * What the process has between TERM and KILL, where that is less than what the job gives.
+   *
+   * @generated from field: google.protobuf.Duration cancel_timeout = 101;
+   */
+  cancelTimeout?: DurationJson;
 };
 
 /**
