@@ -2,6 +2,7 @@ export { AMBIENT_NAMES, ambientEnvironment, jobVariables, secretVariableNames } 
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
+export { foldJournal, type FoldedJournal } from "./fold-journal.ts";
 export type { TraceSync } from "./journal-file.ts";
 export type { FetchProgress } from "./load-step.ts";
 export type { Recovered } from "./recover.ts";
@@ -13,5 +14,6 @@ export {
   type ReplayVerdict,
 } from "./replay.ts";
 export type { RunHooks, RunRequest, RunResult } from "./run.ts";
-export type { RunDirectory } from "./run-directory.ts";
+export { listRuns, ownerOf, removeTemporary, type RunDirectory } from "./run-directory.ts";
 export type { OutputListener, StoredOutput } from "./step-log-file.ts";
+export { Cancelled, killSurvivors } from "@steps/executor";

@@ -96,8 +96,11 @@ export function isAlive(directory: RunDirectory): boolean {
   return owner !== undefined && Number.isInteger(pid) && pid > 0 && ownerOf(pid) === owner;
 }
 
-// A process number alone is used again; with its start time and the boot it is not.
-function ownerOf(pid: number): string {
+/**
+ * What names a process for ever: its number is used again, but not with the same start time in the same boot. Empty for
+ * one that does not exist.
+ */
+export function ownerOf(pid: number): string {
   const stat = readOptional(`/proc/${pid}/stat`);
   const startTime = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "0";
   const boot = readOptional("/proc/sys/kernel/random/boot_id")?.trim() ?? "";

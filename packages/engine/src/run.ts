@@ -84,6 +84,8 @@ export interface RunResult {
   /** Holds the journal and the logs. */
   readonly directory: RunDirectory;
   readonly unmaskable: number;
+  /** SHA-256 of the journal's last line: what tells later whether something else wrote in it. */
+  readonly journalRoot: string;
 }
 
 export interface RunContext {
@@ -126,6 +128,7 @@ export async function run(
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,
+    journalRoot: root,
   };
 }
 

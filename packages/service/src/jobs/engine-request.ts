@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ambientEnvironment, type RunRequest, secretVariableNames } from "@steps/engine";
+import { createObject, NAME_PATTERN, type RuntimeString, sensitive } from "@steps/model";
+import type { JobSpec } from "../job-spec.ts";
+import { VARIABLES_FOLDER } from "./job-folder.ts";
+
+/** A job for the engine, and all that has to be masked in what is said of it. */
+export interface EngineJob {
+  readonly request: RunRequest;
+  readonly secrets: readonly string[];
+}
+
+export interface EngineJobOptions {
+  /** What the ambient part of the environment is taken from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The job's folder; variables that are files are written below it. */
+  readonly folder: string;
+  readonly graceMs: number;
+  readonly maxLogBytes: number;
+  readonly hurry: AbortSignal;
+}
+
+const MAX_FILE_NAME = 200;
+
+/**
+ * What the engine runs for a job. Variables that are masked, or secret by GitLab's definition, are marked, in the
+ * environment too. @throws if a variable's file cannot be written
+ */
+export function createEngineJob(spec: JobSpec, options: EngineJobOptions): EngineJob {
+  const { folder, graceMs, maxLogBytes, hurry } = options;
+  const variables = new Map(spec.variables.map((variable) => [variable.key, variable]));
+  const plainEnv = { ...ambientEnvironment(options.env), ...spec.env };
+  const masked = new Set([
+    ...spec.variables.flatMap(({ key, isMasked }) => (isMasked ? [key] : [])),
+    ...secretVariableNames([...variables.keys(), ...Object.keys(plainEnv)]),
+  ]);
+  const vars = createObject<RuntimeString>();
+  for (const { key, value, isFile } of variables.values()) {
+    // The path of a file is no secret, what stands in it is.
+    vars[key] = isFile ? writeVariable(folder, key, value) : marked(key, value, masked);
+  }
+  const env = createObject(
+    Object.entries(plainEnv).map(([name, value]) => [name, marked(name, value, masked)] as const),
+  );
+  const secrets = [
+    ...spec.secrets,
+    ...spec.variables.flatMap(({ key, value }) => (masked.has(key) ? [value] : [])),
+    ...Object.entries(plainEnv).flatMap(([name, value]) => (masked.has(name) ? [value] : [])),
+    ...proxyPasswords(plainEnv),
+  ];
+  const { source, specDefinition, positionOf, inputs, workDir, jobName, timeoutMs } = spec;
+  const request: RunRequest = {
+    entry: "service",
+    source,
+    specDefinition,
+    inputs,
+    vars,
+    env,
+    workDir,
+    baseDir: workDir,
+    secrets,
+    graceMs: spec.graceMs ?? graceMs,
+    hurry,
+    // One step may use all of the job's share.
+    logLimits: { stepBytes: maxLogBytes, jobBytes: maxLogBytes },
+    ...(positionOf === undefined ? {} : { positionOf }),
+    ...(jobName === undefined ? {} : { jobName }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+  return { request, secrets };
+}
+
+function marked(name: string, value: string, masked: ReadonlySet<string>): RuntimeString {
+  return masked.has(name) ? sensitive(value) : value;
+}
+
+function writeVariable(folder: string, key: string, value: string): string {
+  const dir = join(folder, VARIABLES_FOLDER);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  // GitLab's runner hands over whatever names its variables have.
+  const isName = NAME_PATTERN.test(key) && key.length <= MAX_FILE_NAME;
+  const path = join(dir, isName ? key : `.${createHash("sha256").update(key).digest("hex")}`);
+  writeFileSync(path, value, { mode: 0o600, flag: "wx" });
+  return path;
+}
+
+// The address of a proxy is no secret, what it is asked with is.
+function proxyPasswords(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (!/_proxy$/i.test(name)) return [];
+    const userinfo = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/@\s]*:[^/\s]*)@/i.exec(value)?.[1];
+    const password = userinfo?.slice(userinfo.indexOf(":") + 1);
+    return password === undefined || password === "" ? [] : [password, decoded(password)];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    void cause;
+    return text;
+  }
+}

@@ -1,0 +1,75 @@
+import { constants } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { listRuns, type RunDirectory } from "@steps/engine";
+import { sha256 } from "@steps/model";
+import { decodeJobRecord, encodeJobRecord, type JobRecord } from "./job-record.ts";
+
+const RECORD_FILE = "job.json";
+/** Where the variables of a job that are files lie. */
+export const VARIABLES_FOLDER = "variables";
+const KEY_LENGTH = 32;
+
+/** The name of a job's folder: ids are whatever a caller likes. */
+export function folderNameOf(id: string): string {
+  return sha256(id).slice(0, KEY_LENGTH);
+}
+
+/** Whether a name below `jobs` is that of a job's folder. */
+export function isFolderName(name: string): boolean {
+  return new RegExp(`^[0-9a-f]{${KEY_LENGTH}}$`).test(name);
+}
+
+/** Makes the folder of a job with its first record. @throws if the disk does not take it */
+export function createJobFolder(folder: string, record: JobRecord): void {
+  mkdirSync(folder, { mode: 0o700 });
+  writeRecord(folder, record);
+}
+
+/** Replaces the record of a job, so that it is always whole. @throws if the disk does not take it */
+export function writeRecord(folder: string, record: JobRecord): void {
+  const next = join(folder, `${RECORD_FILE}.next`);
+  const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+  const fd = openSync(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(fd, encodeJobRecord(record));
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(next, join(folder, RECORD_FILE));
+}
+
+/** The record of a job; `undefined` if it is damaged. @throws if it cannot be read */
+export function readRecord(folder: string): JobRecord | undefined {
+  return decodeJobRecord(readFileSync(join(folder, RECORD_FILE), "utf8"));
+}
+
+/** Where the engine keeps a job's journal and logs. */
+export function engineDirectory(folder: string): string {
+  return join(folder, "engine");
+}
+
+/** The engine's run of a job: there is at most one. */
+export function runOf(folder: string): RunDirectory | undefined {
+  return listRuns(engineDirectory(folder))[0];
+}
+
+/** Moves a folder out of the way in one step, then removes it; what cannot be removed is left for later. */
+export function discard(folder: string, trash: string): void {
+  const doomed = join(trash, randomUUID());
+  renameSync(folder, doomed);
+  removeTree(doomed);
+}
+
+/** Removes a tree as far as it lets. Whether it is gone. */
+export function removeTree(path: string): boolean {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    return true;
+  } catch (cause) {
+    // Files of another user, as steps that run as root in a container of theirs leave them.
+    void cause;
+    return false;
+  }
+}

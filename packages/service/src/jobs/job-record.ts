@@ -1,0 +1,84 @@
+import type { Status } from "@steps/model";
+
+/** What is kept of a job on disk. Never the request: neither its environment nor its variables, still less its secrets. */
+export interface JobRecord {
+  readonly id: string;
+  /** Chosen anew for each job: tells a job from a later one of the same id. */
+  readonly serial: string;
+  readonly requestDigest: string;
+  readonly tokenDigest?: string;
+  readonly status: "running" | Status;
+  readonly startedAt: number;
+  readonly finishedAt?: number;
+  readonly exitCode?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly log: { readonly records: number; readonly stdoutBytes: number; readonly stderrBytes: number };
+  /** Tells whether the journal is the one that the service wrote. */
+  readonly journalRoot?: string;
+}
+
+const VERSION = 1;
+const STATUSES: ReadonlySet<string> = new Set<JobRecord["status"]>([
+  "running", "success", "failure", "error", "timeout", "cancelled", "skipped", "interrupted",
+]); // oxfmt-ignore
+
+export function encodeJobRecord(record: JobRecord): string {
+  return `${JSON.stringify({ version: VERSION, ...record })}\n`;
+}
+
+/** A record as it was written; `undefined` for anything else. */
+export function decodeJobRecord(text: string): JobRecord | undefined {
+  const json = parse(text);
+  if (json === undefined || json["version"] !== VERSION || !isRecord(json)) return undefined;
+  const { id, serial, requestDigest, tokenDigest, status, startedAt, finishedAt, exitCode, error, log, journalRoot } =
+    json;
+  const { records, stdoutBytes, stderrBytes } = log;
+  return {
+    id,
+    serial,
+    requestDigest,
+    status,
+    startedAt,
+    log: { records, stdoutBytes, stderrBytes },
+    ...(tokenDigest === undefined ? {} : { tokenDigest }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(journalRoot === undefined ? {} : { journalRoot }),
+  };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isObject(json) ? json : undefined;
+  } catch (cause) {
+    void cause;
+    return undefined;
+  }
+}
+
+function isRecord(json: object): json is JobRecord {
+  const { id, serial, requestDigest, tokenDigest, status, startedAt, finishedAt, exitCode, error, log, journalRoot } =
+    json as Partial<Record<keyof JobRecord, unknown>>;
+  return (
+    [id, serial, requestDigest, status].every((text) => typeof text === "string") &&
+    [tokenDigest, journalRoot].every((text) => text === undefined || typeof text === "string") &&
+    STATUSES.has(status as string) &&
+    isCount(startedAt) &&
+    [finishedAt, exitCode].every((number) => number === undefined || isCount(number)) &&
+    (status === "running" || (finishedAt !== undefined && exitCode !== undefined)) &&
+    (error === undefined ||
+      (isObject(error) && typeof error["code"] === "string" && typeof error["message"] === "string")) &&
+    isObject(log) &&
+    [log["records"], log["stdoutBytes"], log["stderrBytes"]].every(isCount)
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

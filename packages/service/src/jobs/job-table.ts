@@ -1,0 +1,227 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineOptions } from "@steps/engine";
+import { messageOf } from "@steps/model";
+import type { Job, JobSpec, JobTable } from "../job-spec.ts";
+import { ServiceError } from "../service-error.ts";
+import { createEngineJob, type EngineJob } from "./engine-request.ts";
+import { createJobFolder, discard, folderNameOf, removeTree, VARIABLES_FOLDER } from "./job-folder.ts";
+import { EMPTY_LOG } from "./job-log.ts";
+import type { Folders, JobLimits } from "./open-job-table.ts";
+import { runJob } from "./run-job.ts";
+import { TableJob } from "./table-job.ts";
+import type { Tombstones } from "./tombstones.ts";
+
+export interface JobTableParts {
+  readonly folders: Folders;
+  readonly jobs: readonly TableJob[];
+  readonly tombstones: Tombstones;
+  readonly runner: { readonly name: string; readonly version: string };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: () => number;
+  readonly onNote: (text: string) => void;
+  readonly unlock: () => void;
+  readonly limits: JobLimits;
+  readonly graceMs: number;
+  readonly engine: Omit<EngineOptions, "stateDir">;
+}
+
+/** What a job that is closed has beyond its grace before it is hurried. */
+const CLOSE_EXTRA_MS = 500;
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** See `JobTable`. */
+export class ServiceJobTable implements JobTable {
+  readonly instance: string = randomUUID();
+  readonly runner: JobTable["runner"];
+  readonly #parts: JobTableParts;
+  readonly #jobs = new Map<string, TableJob>();
+  readonly #closing = new Map<TableJob, Promise<void>>();
+  #running = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false;
+
+  constructor(parts: JobTableParts) {
+    this.#parts = parts;
+    this.runner = parts.runner;
+    for (const job of parts.jobs) this.#jobs.set(job.id, job);
+    this.#expire();
+  }
+
+  run(spec: JobSpec): Job {
+    const known = this.#jobs.get(spec.id);
+    if (known !== undefined) return this.#repeat(known, spec);
+    if (spec.isStrict && this.#parts.tombstones.has(spec.id, spec.requestDigest)) throw jobClosed(spec.id);
+    this.#assertRoom();
+    prepareWorkDir(spec.workDir);
+    const { job, engineJob } = this.#create(spec);
+    this.#jobs.set(job.id, job);
+    this.#running += 1;
+    void this.#start(job, engineJob);
+    return job;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  list(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  async close(id: string): Promise<void> {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return;
+    let closing = this.#closing.get(job);
+    if (closing === undefined) {
+      closing = this.#close(job).finally(() => this.#closing.delete(job));
+      this.#closing.set(job, closing);
+    }
+    await closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    for (const job of this.#jobs.values()) job.cancel();
+    await Promise.all([...this.#jobs.values()].map((job) => job.ended));
+    await Promise.allSettled(this.#closing.values());
+    clearTimeout(this.#timer);
+    this.#parts.unlock();
+  }
+
+  #repeat(job: TableJob, { id, requestDigest, isStrict }: JobSpec): Job {
+    if (!isStrict) return job;
+    if (job.requestDigest !== requestDigest) {
+      throw new ServiceError("JOB_EXISTS", `Cannot run job ${JSON.stringify(id)}: another request has this id`);
+    }
+    if (this.#closing.has(job)) throw jobClosed(id);
+    return job;
+  }
+
+  #assertRoom(): void {
+    const { maxJobs } = this.#parts.limits;
+    if (this.#isDisposed) throw new ServiceError("TOO_MANY_JOBS", "Cannot run a job: the service is about to end");
+    if (this.#running < maxJobs) return;
+    throw new ServiceError("TOO_MANY_JOBS", `Cannot run a job: ${maxJobs} run already`, {
+      hint: "Try again when one of them has ended.",
+    });
+  }
+
+  /** The job with its folder, before anything of it runs. */
+  #create(spec: JobSpec): { readonly job: TableJob; readonly engineJob: EngineJob } {
+    const { folders, env, graceMs, limits } = this.#parts;
+    const { id, requestDigest, tokenDigest } = spec;
+    const folder = join(folders.jobs, folderNameOf(id));
+    const job = new TableJob(
+      folder,
+      {
+        id,
+        serial: randomBytes(8).toString("hex"),
+        requestDigest,
+        status: "running",
+        startedAt: Date.now(),
+        log: EMPTY_LOG,
+        ...(tokenDigest === undefined ? {} : { tokenDigest }),
+      },
+      spec.graceMs,
+    );
+    try {
+      this.#clear(folder);
+      createJobFolder(folder, job.record);
+      const { maxLogBytes } = limits;
+      const engineJob = createEngineJob(spec, { env, folder, graceMs, maxLogBytes, hurry: job.signals.hurry });
+      return { job, engineJob };
+    } catch (cause) {
+      removeTree(folder);
+      throw new ServiceError("STATE_UNUSABLE", `Cannot keep a job in the state directory: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  /** An earlier job's folder that could not be removed. */
+  #clear(folder: string): void {
+    if (statSync(folder, { throwIfNoEntry: false }) !== undefined) discard(folder, this.#parts.folders.trash);
+  }
+
+  async #start(job: TableJob, engineJob: EngineJob): Promise<void> {
+    const { engine, clock, limits, onNote } = this.#parts;
+    await runJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
+    removeTree(join(job.folder, VARIABLES_FOLDER));
+    this.#running -= 1;
+    this.#expire();
+  }
+
+  async #close(job: TableJob): Promise<void> {
+    job.cancel();
+    const { graceMs = this.#parts.graceMs } = job;
+    const stop = new AbortController();
+    const late = sleep(Math.min(graceMs + CLOSE_EXTRA_MS, MAX_TIMER_MS), undefined, {
+      signal: stop.signal,
+      ref: false,
+    });
+    await Promise.race([job.ended, late]);
+    stop.abort();
+    await late.catch(() => {});
+    job.hurry();
+    await job.ended;
+    this.#remove(job);
+  }
+
+  /** Forgets a job that ended, and removes its files. The tombstone first: a kill in between leaves no job that runs again. */
+  #remove(job: TableJob): void {
+    const { tombstones, folders, onNote } = this.#parts;
+    job.markRemoved();
+    if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
+    try {
+      tombstones.add(job);
+      discard(job.folder, folders.trash);
+    } catch (cause) {
+      onNote(`Cannot remove the files of a job: ${messageOf(cause)}`);
+    }
+  }
+
+  /** Removes what was kept long enough, and looks again when the next one is due. */
+  #expire(): void {
+    clearTimeout(this.#timer);
+    const { retentionMs, maxFinished } = this.#parts.limits;
+    const finished = [...this.#jobs.values()]
+      .filter((job) => job.isEnded && !this.#closing.has(job))
+      .toSorted((a, b) => a.finishedAt - b.finishedAt);
+    const now = Date.now();
+    const kept = finished.filter((job, index) => {
+      const isKept = index >= finished.length - maxFinished && now - job.finishedAt < retentionMs;
+      if (!isKept) this.#remove(job);
+      return isKept;
+    });
+    const next = kept[0];
+    if (next === undefined || this.#isDisposed) return;
+    const dueMs = Math.min(Math.max(next.finishedAt + retentionMs - now, 1), MAX_TIMER_MS);
+    this.#timer = setTimeout(() => this.#expire(), dueMs).unref();
+  }
+}
+
+function prepareWorkDir(workDir: string): void {
+  const fail = (why: string, cause?: unknown): never => {
+    throw new ServiceError("WORK_DIR_UNUSABLE", `Cannot use working directory "${workDir}": ${why}`, { cause });
+  };
+  if (!isAbsolute(workDir)) fail("it is not absolute");
+  try {
+    mkdirSync(workDir, { recursive: true, mode: 0o700 });
+    accessSync(workDir, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    fail(messageOf(cause), cause);
+  }
+  if (!statSync(workDir).isDirectory()) fail("it is not a directory");
+}
+
+function jobClosed(id: string): ServiceError {
+  return new ServiceError(
+    "JOB_CLOSED",
+    `Cannot run job ${JSON.stringify(id)}: this request was run, and its job closed or expired`,
+  );
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { type EngineOptions, privateDirectory } from "@steps/engine";
+import { messageOf } from "@steps/model";
+import type { JobTable } from "../job-spec.ts";
+import { createClock } from "./clock.ts";
+import { isFolderName, folderNameOf, readRecord, removeTree } from "./job-folder.ts";
+import { ServiceJobTable } from "./job-table.ts";
+import { recoverJob } from "./recover-job.ts";
+import { lockState } from "./state-lock.ts";
+import { TableJob } from "./table-job.ts";
+import { Tombstones } from "./tombstones.ts";
+
+/** How a job table is opened. */
+export interface JobTableOptions {
+  /** Jobs, their logs and their journals. One table at a time uses it. */
+  readonly stateDir: string;
+  /** Fetched components, shared with other runners of the user. Default: the user's. */
+  readonly cacheDir?: string;
+  readonly runner: { readonly name: string; readonly version: string };
+  /** What the ambient part of each job's environment is taken from. Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly limits?: Partial<JobLimits>;
+  /** What a job that is cancelled has between TERM and KILL unless it says otherwise. Default: 30 seconds. */
+  readonly graceMs?: number;
+  /** Takes what the operator should know, one line each, never with a secret. */
+  readonly onNote?: (text: string) => void;
+  /** How components are fetched. */
+  readonly cache?: EngineOptions["cache"];
+  readonly traceSync?: EngineOptions["traceSync"];
+}
+
+export interface JobLimits {
+  /** How many jobs run at once; 1000. */
+  readonly maxJobs: number;
+  /** How much is stored of what a job prints; 4 GiB. */
+  readonly maxLogBytes: number;
+  /** How long a job is kept after its end; 1 hour. */
+  readonly retentionMs: number;
+  /** How many jobs that ended are kept; 1000. */
+  readonly maxFinished: number;
+}
+
+const DEFAULT_LIMITS: JobLimits = {
+  maxJobs: 1000,
+  maxLogBytes: 4 * 1024 * 1024 * 1024,
+  retentionMs: 3_600_000,
+  maxFinished: 1000,
+};
+const DEFAULT_GRACE_MS = 30_000;
+
+/**
+ * Opens the jobs of a state directory. What a service that was killed left behind is put in order before: jobs that ran are
+ * `interrupted` and none of their processes is left; a folder that is damaged is set aside.
+ *
+ * @throws {ServiceError} STATE_IN_USE
+ * @throws {EngineError} STATE_UNSAFE
+ */
+export async function openJobTable(options: JobTableOptions): Promise<JobTable> {
+  const { stateDir, cacheDir, runner, env = process.env, cache, traceSync, onNote = () => {} } = options;
+  privateDirectory(stateDir);
+  const unlock = lockState(stateDir);
+  try {
+    const clock = createClock();
+    const folders = prepareFolders(stateDir);
+    const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
+    const jobs = await loadJobs({ folders, tombstones, clock, onNote });
+    return new ServiceJobTable({
+      folders,
+      jobs,
+      tombstones,
+      runner,
+      env,
+      clock,
+      onNote,
+      unlock,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+      engine: {
+        runner,
+        env,
+        ...(cacheDir === undefined ? {} : { cacheDir }),
+        ...(cache === undefined ? {} : { cache }),
+        ...(traceSync === undefined ? {} : { traceSync }),
+      },
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** Where a table keeps things. */
+export interface Folders {
+  readonly jobs: string;
+  /** What is about to be removed. */
+  readonly trash: string;
+  /** What was damaged, for somebody to look at. */
+  readonly damaged: string;
+}
+
+function prepareFolders(stateDir: string): Folders {
+  const folders = {
+    jobs: join(stateDir, "jobs"),
+    trash: join(stateDir, "trash"),
+    damaged: join(stateDir, "damaged"),
+  };
+  removeTree(folders.trash);
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folders;
+}
+
+interface Loading {
+  readonly folders: Folders;
+  readonly tombstones: Tombstones;
+  readonly clock: () => number;
+  readonly onNote: (text: string) => void;
+}
+
+/** The jobs on disk, the oldest first. */
+async function loadJobs(loading: Loading): Promise<TableJob[]> {
+  const names = readdirSync(loading.folders.jobs);
+  const buried = loading.tombstones.serials();
+  const jobs = await Promise.all(names.map((name) => loadJob(name, buried, loading)));
+  return jobs
+    .flatMap((job) => (job === undefined ? [] : [job]))
+    .toSorted((a, b) => a.info.startedAt - b.info.startedAt);
+}
+
+async function loadJob(name: string, buried: ReadonlySet<string>, loading: Loading): Promise<TableJob | undefined> {
+  const { folders, clock, onNote } = loading;
+  const folder = join(folders.jobs, name);
+  try {
+    const record = isFolderName(name) ? readRecord(folder) : undefined;
+    if (record === undefined || folderNameOf(record.id) !== name) throw new Error("it holds no job");
+    const isBuried = buried.has(record.serial);
+    const ended = record.status === "running" ? await recoverJob(folder, record, clock) : record;
+    if (ended !== record) onNote(`Job ${JSON.stringify(record.id)} ran when the service ended: ${ended.status}`);
+    if (!isBuried) return new TableJob(folder, ended);
+    renameSync(folder, join(folders.trash, randomUUID()));
+  } catch (error) {
+    onNote(`Cannot read job folder "${name}", it is set aside: ${messageOf(error)}`);
+    setAside(folder, folders.damaged, onNote);
+  }
+  return undefined;
+}
+
+function setAside(folder: string, damaged: string, onNote: (text: string) => void): void {
+  try {
+    renameSync(folder, join(damaged, randomUUID()));
+  } catch (error) {
+    onNote(`Cannot set it aside: ${messageOf(error)}`);
+  }
+}

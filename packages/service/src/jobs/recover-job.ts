@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from "node:fs";
+import { killSurvivors, removeTemporary, type RunDirectory } from "@steps/engine";
+import { exitCodeOf, type Outcome } from "@steps/model";
+import { parseJournal } from "@steps/trace";
+import { join } from "node:path";
+import { removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
+import type { JobRecord } from "./job-record.ts";
+import { repairLog } from "./repair-log.ts";
+import { RunnerLines } from "./runner-lines.ts";
+
+const GRACE_MS = 2_000;
+const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+const INTERRUPTED = "The service ended while the job ran";
+
+/**
+ * Tells the truth about a job whose service was killed: its processes are ended, its log is made whole, and it is
+ * interrupted unless its journal says that it came to its end. Nothing is run again.
+ *
+ * @throws if its folder cannot be read or written
+ */
+export async function recoverJob(folder: string, record: JobRecord, clock: () => number): Promise<JobRecord> {
+  const run = runOf(folder);
+  if (run !== undefined) await killSurvivors(run.traceId, GRACE_MS);
+  const log = repairLog(folder, run);
+  const known = run === undefined ? undefined : outcomeOf(run);
+  const outcome: Outcome = known ?? { status: "interrupted", error: { code: "INTERRUPTED", message: INTERRUPTED } };
+  if (known === undefined) new RunnerLines(folder, log, clock).tryWrite(INTERRUPTED);
+  log.end();
+  if (run !== undefined) removeTemporary(run);
+  removeTree(join(folder, VARIABLES_FOLDER));
+  const { status, error } = outcome;
+  const recovered: JobRecord = {
+    ...record,
+    status,
+    exitCode: exitCodeOf(outcome),
+    finishedAt: Date.now(),
+    log: log.size,
+    ...(error === undefined ? {} : { error }),
+  };
+  writeRecord(folder, recovered);
+  return recovered;
+}
+
+/** How a run ended, if it told so. */
+function outcomeOf(run: RunDirectory): Outcome | undefined {
+  try {
+    if (statSync(run.journal).size > MAX_JOURNAL_BYTES) return undefined;
+    const last = parseJournal(readFileSync(run.journal, "utf8")).events.at(-1);
+    return last?.type === "run-finished" ? last.outcome : undefined;
+  } catch (cause) {
+    // A step wrote in it, or it was not begun.
+    void cause;
+    return undefined;
+  }
+}

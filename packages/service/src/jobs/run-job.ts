@@ -1,0 +1,71 @@
+import { createEngine, type EngineOptions, type RunHooks } from "@steps/engine";
+import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
+import { createMasker } from "@steps/trace";
+import { basename, join } from "node:path";
+import type { EngineJob } from "./engine-request.ts";
+import { engineDirectory, runOf } from "./job-folder.ts";
+import { RunnerLines } from "./runner-lines.ts";
+import type { JobEnd, TableJob } from "./table-job.ts";
+
+export interface RunJobOptions {
+  readonly engine: Omit<EngineOptions, "stateDir">;
+  /** Microseconds since 1970. */
+  readonly clock: () => number;
+  readonly maxLogBytes: number;
+  readonly onNote: (text: string) => void;
+}
+
+/** Runs a job to its end, whatever happens. */
+export async function runJob(job: TableJob, engineJob: EngineJob, options: RunJobOptions): Promise<void> {
+  const lines = new RunnerLines(job.folder, job.log, options.clock);
+  const end = await runEngine(job, engineJob, { ...options, lines });
+  const failure = job.finish(end);
+  if (failure !== undefined) options.onNote(`Cannot write how a job ended: ${messageOf(failure)}`);
+}
+
+async function runEngine(
+  job: TableJob,
+  { request, secrets }: EngineJob,
+  options: RunJobOptions & { readonly lines: RunnerLines },
+): Promise<JobEnd> {
+  try {
+    await using engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
+    const result = await engine.run(request, hooksOf(job, options), job.signals.cancelled);
+    const { status, error } = result.outcome;
+    const { exitCode, journalRoot } = result;
+    return { status, exitCode, journalRoot, ...(error === undefined ? {} : { error }) };
+  } catch (cause) {
+    const masker = createMasker();
+    for (const secret of secrets) masker.add(secret);
+    const error = { code: isStepsError(cause) ? cause.code : "INTERNAL", message: masker.text(messageOf(cause)) };
+    options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
+    return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
+  }
+}
+
+function hooksOf(job: TableJob, options: RunJobOptions & { readonly lines: RunnerLines }): RunHooks {
+  const { log, folder, results } = job;
+  const { clock, maxLogBytes, lines } = options;
+  let prefix: string | undefined;
+  let isFull = false;
+  return {
+    wantsTrace: false,
+    onEvent: (event) => {
+      results.apply(event);
+      if (event.type === "note" && (event.level === "warning" || event.level === "error"))
+        lines.tryWrite(event.message);
+    },
+    onOutput: (stream, chunk, _stepPath, { file, offset, bytes }) => {
+      prefix ??= runPrefix(folder);
+      log.append({ timeUs: clock(), path: join(prefix, file), offset, bytes, stream });
+      if (bytes === chunk.length || isFull) return;
+      isFull = true;
+      lines.tryWrite(`The job's log has reached its limit of ${maxLogBytes} bytes: what comes is not stored`);
+    },
+  };
+}
+
+function runPrefix(folder: string): string {
+  const run = runOf(folder);
+  return join(basename(engineDirectory(folder)), "runs", basename(run?.path ?? ""));
+}

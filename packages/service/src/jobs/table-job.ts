@@ -1,0 +1,163 @@
+import { Cancelled, foldJournal } from "@steps/engine";
+import { messageOf } from "@steps/model";
+import type { StepResultJson, TraceJson } from "@steps/proto";
+import { createResultTree, parseJournal } from "@steps/trace";
+import { existsSync, readFileSync } from "node:fs";
+import type { Job, JobInfo, OutputPiece, ResultState } from "../job-spec.ts";
+import { ServiceError } from "../service-error.ts";
+import { runOf, writeRecord } from "./job-folder.ts";
+import { JobLog } from "./job-log.ts";
+import type { JobRecord } from "./job-record.ts";
+import { readOutput } from "./read-output.ts";
+import { StampedLog } from "./read-stamped.ts";
+import { closeOpenSteps, ResultFeed } from "./result-feed.ts";
+
+/** How a job ended. */
+export type JobEnd = Required<Pick<JobRecord, "status" | "exitCode">> & Pick<JobRecord, "error" | "journalRoot">;
+
+/** A job of the table: what is known of it, its log, its results. It holds nothing of the request. */
+export class TableJob implements Job {
+  readonly ended: Promise<void>;
+  readonly folder: string;
+  readonly log: JobLog;
+  readonly results: ResultFeed;
+  readonly #stamped: StampedLog;
+  readonly #cancelled = new AbortController();
+  readonly #hurry = new AbortController();
+  #record: JobRecord;
+  #isRemoved = false;
+  #resolveEnded: () => void = () => {};
+
+  /** What it has between TERM and KILL, if it was asked for. */
+  readonly graceMs: number | undefined;
+
+  constructor(folder: string, record: JobRecord, graceMs?: number) {
+    this.graceMs = graceMs;
+    this.folder = folder;
+    this.#record = record;
+    const isEnded = record.status !== "running";
+    this.log = new JobLog(folder, record.log, { isEnded });
+    this.#stamped = new StampedLog(this.log);
+    this.results = new ResultFeed({ info: () => this.info, readFinal: () => this.#readFinal() }, isEnded);
+    this.ended = isEnded
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          this.#resolveEnded = resolve;
+        });
+  }
+
+  get record(): JobRecord {
+    return this.#record;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+
+  get requestDigest(): string {
+    return this.#record.requestDigest;
+  }
+
+  get serial(): string {
+    return this.#record.serial;
+  }
+
+  get isEnded(): boolean {
+    return this.#record.status !== "running";
+  }
+
+  get finishedAt(): number {
+    return this.#record.finishedAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Aborted when the job is cancelled, and when it has no more time for that. */
+  get signals(): { readonly cancelled: AbortSignal; readonly hurry: AbortSignal } {
+    return { cancelled: this.#cancelled.signal, hurry: this.#hurry.signal };
+  }
+
+  get info(): JobInfo {
+    const { id, status, startedAt, finishedAt, exitCode, error, tokenDigest } = this.#record;
+    const { stdoutBytes, stderrBytes } = this.log.size;
+    return {
+      id,
+      status,
+      startedAt,
+      stdoutBytes,
+      stderrBytes,
+      ...(finishedAt === undefined ? {} : { finishedAt }),
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(error === undefined ? {} : { error }),
+      ...(tokenDigest === undefined ? {} : { tokenDigest }),
+    };
+  }
+
+  cancel(): void {
+    if (!this.isEnded) this.#cancelled.abort(new Cancelled("SIGTERM"));
+  }
+
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  /** Keeps how the job ended, and tells everybody. Gives what the disk said against it. */
+  finish(end: JobEnd): unknown {
+    this.log.end();
+    this.#record = { ...this.#record, ...end, finishedAt: Date.now(), log: this.log.size };
+    let failure: unknown;
+    try {
+      writeRecord(this.folder, this.#record);
+    } catch (cause) {
+      failure = cause;
+    }
+    this.results.end();
+    this.#resolveEnded();
+    return failure;
+  }
+
+  /** The job's files are about to go. */
+  markRemoved(): void {
+    this.#isRemoved = true;
+    this.log.markRemoved();
+  }
+
+  readOutput(
+    offsets: { readonly stdout: number; readonly stderr: number },
+    signal: AbortSignal,
+  ): AsyncIterable<OutputPiece> {
+    return readOutput(this.log, offsets, signal);
+  }
+
+  readStamped(offset: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#stamped.read(offset, signal);
+  }
+
+  readResults(signal: AbortSignal): AsyncIterable<ResultState> {
+    return this.results.read(signal);
+  }
+
+  trace(): TraceJson | undefined {
+    if (!this.isEnded) return undefined;
+    this.#assertThere();
+    const run = runOf(this.folder);
+    if (run === undefined || !existsSync(run.journal)) return undefined;
+    return foldJournal(run.journal, this.#record.journalRoot).trace;
+  }
+
+  #readFinal(): StepResultJson {
+    this.#assertThere();
+    const tree = createResultTree();
+    try {
+      const run = runOf(this.folder);
+      const { events } = parseJournal(run === undefined ? "" : readFileSync(run.journal, "utf8"));
+      for (const event of events) tree.apply(event);
+    } catch (cause) {
+      // A step wrote in the journal, or there is none: how the job ended is known nevertheless.
+      void messageOf(cause);
+    }
+    return closeOpenSteps(tree.result(), this.#record.status);
+  }
+
+  #assertThere(): void {
+    if (this.#isRemoved) throw new ServiceError("JOB_NOT_FOUND", "Cannot read the job: it was closed or has expired");
+  }
+}
