@@ -40,14 +40,15 @@ export async function untilHttp2(
     reject(options.signal.reason);
   };
   const timer = setTimeout(() => guard.isSilent && resolve("silence"), options.silenceMs ?? 3000);
-  guard.once("error", reject).on("readable", onReadable);
+  const onClose = (): void => reject(new DialError("UNREACHABLE", "The connection was closed at once"));
+  guard.once("error", reject).once("close", onClose).on("readable", onReadable);
   options.signal.addEventListener("abort", onAbort);
   try {
     if (options.signal.aborted) onAbort();
     return (await promise) === "answer" ? guard.release() : guard;
   } finally {
     clearTimeout(timer);
-    guard.off("error", reject).off("readable", onReadable);
+    guard.off("error", reject).off("close", onClose).off("readable", onReadable);
     options.signal.removeEventListener("abort", onAbort);
   }
 }
