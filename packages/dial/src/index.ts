@@ -1,6 +1,11 @@
 export { BoundedText, printable } from "./bounded-text.ts";
 export type { Dial } from "./dial.ts";
 export { DialError, type DialErrorCode } from "./dial-error.ts";
+export { dialDocker, PROXY_COMMANDS, type DockerTarget } from "./docker.ts";
+export type { DockerHostOptions, DockerTls } from "./docker-host.ts";
 export { expectHttp2, untilHttp2, type Explain } from "./expect-http2.ts";
 export { dialCommand, type CommandTarget } from "./stdio.ts";
 export { dialUnix, type UnixTarget } from "./unix.ts";
+export { dialKubernetes, type KubernetesTarget } from "./kubernetes.ts";
+export { createSshDialer, type SshDialer, type SshOptions } from "./ssh.ts";
+export type { StrictHostKey } from "./ssh-host-keys.ts";

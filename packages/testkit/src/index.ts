@@ -13,3 +13,5 @@ export { startKubernetesServer } from "./kubernetes-server.ts";
 export type { KubernetesRequest, KubernetesServer, KubernetesServerOptions } from "./kubernetes-server.ts";
 export type { KubernetesPod } from "./kubernetes-server-objects.ts";
 export type { ExecFault, ExecSession } from "./kubernetes-server-exec.ts";
+export { sshKey, startSshServer } from "./ssh-server.ts";
+export type { SshServer, SshServerOptions } from "./ssh-server.ts";
