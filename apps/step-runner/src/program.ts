@@ -5,6 +5,7 @@ const AUTHOR_CODES: ReadonlySet<string> = new Set([
   "REFERENCE_INVALID",
   "STEP_NOT_FOUND",
   "BASELINE_INVALID",
+  "OUTPUT_INVALID",
 ]);
 
 /** The program `step-runner`. */
@@ -18,6 +19,12 @@ export const program: Program = {
     compile: async () => (await import("./commands/compile.ts")).compile,
     validate: async () => (await import("./commands/validate.ts")).validate,
     replay: async () => (await import("./commands/replay.ts")).replay,
+    "set-output": async () => (await import("./commands/set-output.ts")).setOutput,
+    "set-export": async () => (await import("./commands/set-export.ts")).setExport,
+    serve: async () => (await import("./commands/serve.ts")).serve,
+    proxy: async () => (await import("./commands/proxy.ts")).proxy,
+    "steps serve": async () => (await import("./commands/steps-serve.ts")).stepsServe,
+    "steps proxy": async () => (await import("./commands/steps-proxy.ts")).stepsProxy,
     "trace show": async () => (await import("./commands/trace-show.ts")).traceShow,
     "trace recover": async () => (await import("./commands/trace-recover.ts")).traceRecover,
     "cache ls": async () => (await import("./commands/cache-ls.ts")).cacheLs,
@@ -28,6 +35,7 @@ export const program: Program = {
   exitCodeOf(code, command) {
     if (code === "TRACE_INVALID" && command === "replay") return 14;
     if (code === "VERSION_UNSUPPORTED") return 16;
+    if (code === "COMMAND_UNUSABLE") return 127;
     return AUTHOR_CODES.has(code) ? 2 : undefined;
   },
 };

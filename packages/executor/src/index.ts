@@ -1,5 +1,6 @@
 export { Cancelled } from "./cancelled.ts";
 export { execute, type Executed } from "./execute.ts";
+export { encodeOutput } from "./encode-output.ts";
 export type { ExecuteErrorCode } from "./execute-error.ts";
 export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run.ts";
 export type { StepLog } from "./step-log.ts";

@@ -1,0 +1,10 @@
+import type { Command } from "@steps/console";
+import { setValueCommand } from "../set-value.ts";
+
+export const setExport: Command = setValueCommand({
+  name: "set-export",
+  summary: "Set an environment variable for all later steps of the job",
+  variable: "STEP_EXPORT_FILE",
+  expression: "export_file",
+  examples: [['step-runner set-export PATH "$PWD/bin:$PATH"', "let later steps find a program"]],
+});

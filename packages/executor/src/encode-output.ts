@@ -1,0 +1,25 @@
+import { NAME_PATTERN } from "@steps/model";
+import { ExecuteError } from "./execute-error.ts";
+import { parseJson } from "./json-value.ts";
+
+/**
+ * A line for an output or export file, with its line feed. A text that could be taken for something else is written as JSON;
+ * any other stands as it is, so that the declared type of the output decides what it means. `isJson`: the text is a value in JSON.
+ *
+ * @throws {ExecuteError} OUTPUT_INVALID for a name or JSON that the file's reader would refuse
+ */
+export function encodeOutput(name: string, text: string, options: { readonly isJson?: boolean } = {}): string {
+  if (!NAME_PATTERN.test(name)) {
+    throw new ExecuteError("OUTPUT_INVALID", `Not a name: ${JSON.stringify(name.slice(0, 80))}`, {
+      hint: "A name has letters, digits and underscores, and does not begin with a digit.",
+    });
+  }
+  if (options.isJson === true) {
+    const parsed = parseJson(text);
+    if (parsed === undefined) throw new ExecuteError("OUTPUT_INVALID", "The value is not valid JSON");
+    if (parsed.json === null) throw new ExecuteError("OUTPUT_INVALID", "The value is null, which no output can be");
+    return `${JSON.stringify({ name, value: parsed.json })}\n`;
+  }
+  const isPlain = !/[\n\r\0]|^\s*"/.test(text);
+  return isPlain ? `${name}=${text}\n` : `${JSON.stringify({ name, value: text })}\n`;
+}
