@@ -16,6 +16,7 @@ export type ServiceErrorCode =
   | "TOKEN_WRONG"
   | "WORK_DIR_UNUSABLE"
   | "SOCKET_IN_USE"
+  | "COMMAND_UNUSABLE"
   | "SOCKET_UNUSABLE";
 
 /** A fault of a call to the service, or of its socket. */

@@ -1,0 +1,47 @@
+import type { Service } from "../create-service.ts";
+
+/** A place where a service listens. */
+export interface Listener {
+  /** What a client is told: a path, or a URL. */
+  readonly address: string;
+  /** Takes no new connection and no new call; calls that run go on. */
+  refuse(): void;
+  /** Resolves when every connection has ended by itself. */
+  ended(): Promise<void>;
+  /** Ends what is left, and gives the place back. */
+  destroy(): Promise<void>;
+}
+
+const DRAIN_MS = 5000;
+const ABORT_MS = 1000;
+
+/**
+ * Stops a service: no new calls (GOAWAY), then every job ends (TERM, grace, KILL) and with it the calls that follow it,
+ * then what is left after a while is cut off. Bounded, whatever clients do.
+ */
+export async function stopService(service: Service, listeners: readonly Listener[]): Promise<void> {
+  service.announceStop();
+  for (const listener of listeners) listener.refuse();
+  const ended = Promise.all(listeners.map((listener) => listener.ended()));
+  try {
+    await service.jobs[Symbol.asyncDispose]();
+    if (await within(ended, DRAIN_MS)) return;
+    service.abortCalls();
+    await within(ended, ABORT_MS);
+  } finally {
+    await Promise.all(listeners.map((listener) => listener.destroy()));
+  }
+}
+
+/** Whether a promise is fulfilled in time. */
+export async function within(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,71 @@
+import { timingSafeEqual } from "node:crypto";
+import { cors } from "@connectrpc/connect";
+import { sha256 } from "@steps/model";
+import { TOKEN_HEADER } from "../wire/job-access.ts";
+import { ERROR_HEADER } from "../wire/connect-error.ts";
+import { end, type RequestHandler, type ServerReply, type ServerRequest } from "./request-handler.ts";
+
+/** Who may call a service by TCP. */
+export interface PortRules {
+  /** What a call carries as `authorization: Bearer …`; `undefined` lets everybody in who comes from no web page. */
+  readonly token: string | undefined;
+  /** The service is bound to a loopback address, so a call by another name is a web page that was led here by its DNS. */
+  readonly isLoopback: boolean;
+}
+
+/** Lets through what obeys the rules; answers the preflight requests of browsers. */
+export function guardPort(handle: RequestHandler, rules: PortRules): RequestHandler {
+  return (request, reply) => {
+    request.on("error", () => undefined);
+    reply.on("error", () => undefined);
+    const { origin } = request.headers;
+    if (rules.isLoopback && !isLoopbackHost(hostOf(request)))
+      return refuse(reply, 403, "permission_denied", "The service is called by a name that is not its own");
+    if (origin !== undefined && rules.token === undefined)
+      return refuse(reply, 403, "permission_denied", "Web pages may not call a service without a token");
+    if (origin !== undefined) allowOrigin(reply, origin);
+    if (request.method === "OPTIONS") return preflight(reply);
+    if (rules.token !== undefined && !hasToken(request, rules.token)) {
+      reply.setHeader("www-authenticate", "Bearer");
+      return refuse(reply, 401, "unauthenticated", "The call has no token, or a wrong one");
+    }
+    return handle(request, reply);
+  };
+}
+
+function hostOf(request: ServerRequest): string {
+  return ("authority" in request ? request.authority : undefined) ?? request.headers.host ?? "";
+}
+
+/** `localhost`, 127.0.0.0/8 and `[::1]`, with a port or without. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
+}
+
+function hasToken(request: ServerRequest, token: string): boolean {
+  const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+  // Digests have one length, so that nothing is told by the time that comparing takes.
+  return given !== undefined && timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)));
+}
+
+const ALLOWED_HEADERS = [...cors.allowedHeaders, "authorization", TOKEN_HEADER].join(", ");
+const EXPOSED_HEADERS = [...cors.exposedHeaders, ERROR_HEADER].join(", ");
+
+function allowOrigin(reply: ServerReply, origin: string): void {
+  reply.setHeader("access-control-allow-origin", origin);
+  reply.setHeader("vary", "origin");
+  reply.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
+}
+
+function preflight(reply: ServerReply): void {
+  end(reply, 204, {
+    "access-control-allow-methods": cors.allowedMethods.join(", "),
+    "access-control-allow-headers": ALLOWED_HEADERS,
+    "access-control-max-age": "7200",
+  });
+}
+
+// The form of Connect's errors; gRPC clients read the HTTP status.
+function refuse(reply: ServerReply, status: number, code: string, message: string): void {
+  end(reply, status, { "content-type": "application/json" }, JSON.stringify({ code, message }));
+}

@@ -1,0 +1,38 @@
+import type { Job, JobSpec, JobTable } from "../job-spec.ts";
+import { ServiceError } from "../service-error.ts";
+import { requireToken, TOKEN_HEADER, tokenDigestOf } from "./job-access.ts";
+
+/** What the calls of both services share. */
+export interface CallContext {
+  readonly jobs: JobTable;
+  /** Where a job runs that does not say where. Absolute. */
+  readonly workDir: string;
+  /** A job without a token is refused. */
+  readonly requiresToken: boolean;
+}
+
+/**
+ * Gives a job to the table. One that is known already is only given to who may use it.
+ *
+ * @throws {ServiceError} as the table's `run()`; TOKEN_MISSING, TOKEN_WRONG
+ */
+export function startJob(context: CallContext, spec: Omit<JobSpec, "tokenDigest">, headers: Headers): Job {
+  const tokenDigest = assertMayRun(context, spec.id, headers);
+  return context.jobs.run(tokenDigest === undefined ? spec : { ...spec, tokenDigest });
+}
+
+/**
+ * Whether a caller may run a job under an id at all, before anything is read of its request.
+ *
+ * @throws {ServiceError} TOKEN_MISSING, TOKEN_WRONG
+ */
+export function assertMayRun(context: CallContext, id: string, headers: Headers): string | undefined {
+  const tokenDigest = tokenDigestOf(headers);
+  if (context.requiresToken && tokenDigest === undefined)
+    throw new ServiceError("TOKEN_MISSING", "This service runs no job without a token", {
+      hint: `Make one up for each job and send it as metadata ${TOKEN_HEADER}.`,
+    });
+  const known = context.jobs.get(id);
+  if (known !== undefined) requireToken(known, headers);
+  return tokenDigest;
+}

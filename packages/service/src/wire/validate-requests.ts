@@ -1,0 +1,54 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Validator } from "@bufbuild/protovalidate";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { ERROR_HEADER, wireText } from "./connect-error.ts";
+
+type Protovalidate = typeof import("@bufbuild/protovalidate");
+
+const MAX_VIOLATIONS = 20;
+
+let library: { readonly module: Protovalidate; readonly validator: Validator } | undefined;
+
+/**
+ * Holds requests to the rules in their schema (`buf.validate`). A violation is INVALID_ARGUMENT: its message names the
+ * field, its detail is `buf.validate.Violations`.
+ */
+export function validateRequests(): Interceptor {
+  return (next) => async (request) => {
+    if (!request.stream) {
+      await check(request.method.input, request.message);
+      return next(request);
+    }
+    return next({ ...request, message: checked(request.method.input, request.message) });
+  };
+}
+
+async function* checked<T extends MessageShape<DescMessage>>(
+  schema: DescMessage,
+  messages: AsyncIterable<T>,
+): AsyncIterable<T> {
+  for await (const message of messages) {
+    await check(schema, message);
+    yield message;
+  }
+}
+
+async function check(schema: DescMessage, message: MessageShape<DescMessage>): Promise<void> {
+  // A service that nobody calls does not hold the library in memory.
+  if (library === undefined) {
+    const module = await import("@bufbuild/protovalidate");
+    library = { module, validator: module.createValidator() };
+  }
+  const { module, validator } = library;
+  const result = validator.validate(schema, message);
+  if (result.kind === "valid") return;
+  if (result.kind === "error") throw result.error;
+  const violations = result.violations.slice(0, MAX_VIOLATIONS);
+  const [value, desc] = module.violationsToProto(violations);
+  throw new ConnectError(
+    wireText(violations.map(String).join("; ")),
+    Code.InvalidArgument,
+    { [ERROR_HEADER]: "REQUEST_INVALID" },
+    [{ desc, value }],
+  );
+}
