@@ -1,6 +1,6 @@
 import { type CommandLine, UsageError } from "@steps/console";
 import { resolve } from "node:path";
-import { createEngine, type Engine, type TraceSync } from "@steps/engine";
+import { createEngine, type Engine, type EngineOptions, type TraceSync } from "@steps/engine";
 import { VERSION } from "./version.ts";
 
 /**
@@ -14,19 +14,26 @@ export function openEngine(
   const cacheDir = line.string("cache-dir");
   const stateDir = line.string("state-dir");
   const traceSync = line.string("trace-sync");
-  const git = line.string("git");
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
     ...(cacheDir === undefined ? {} : { cacheDir }),
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(traceSync === undefined ? {} : { traceSync: traceSync as TraceSync }),
     cache: {
-      ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
-      isOffline: line.boolean("offline"),
+      ...cacheOptions(line),
       excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),
-      mirrors: readMirrors(line.list("mirror")),
     },
   });
+}
+
+/** How components are fetched, as `fetchFlags` say. */
+export function cacheOptions(line: CommandLine): NonNullable<EngineOptions["cache"]> {
+  const git = line.string("git");
+  return {
+    ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
+    isOffline: line.boolean("offline"),
+    mirrors: readMirrors(line.list("mirror")),
+  };
 }
 
 function readMirrors(texts: readonly string[]): Record<string, string> {

@@ -1,0 +1,30 @@
+import { type Command, type CommandLine, complain } from "@steps/console";
+import { openSocket } from "../open-socket.ts";
+import { pump } from "../pump.ts";
+import { socketFlag } from "../serve-flags.ts";
+
+export const proxy: Command = {
+  name: "proxy",
+  summary: "Carry bytes between standard input and output and the socket of a service",
+  usage: "[flags]",
+  description: [
+    "What a runner starts in a container or on a machine to reach the service there. It ends when either side does. " +
+      "Without --socket the service is looked for where services listen by default.",
+  ],
+  flags: socketFlag,
+  positionals: { min: 0, max: 0 },
+  examples: [["docker exec -i NAME step-runner proxy", "a connection to the service in a container"]],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const { socket, problem } = await openSocket(line.string("socket"));
+  if (socket === undefined) {
+    complain(problem, "Start one with step-runner serve, or name its socket with --socket.");
+    return 1;
+  }
+  const error = await pump(process.stdin, process.stdout, socket);
+  if (error === undefined) return 0;
+  complain(`The connection broke: ${error.message}`);
+  return 1;
+}

@@ -1,0 +1,62 @@
+import { join, resolve } from "node:path";
+import { type Command, type CommandLine, errors, UsageError } from "@steps/console";
+import { socketPlaces } from "@steps/model";
+import { jobTableFlags, portFlags, socketFlag } from "../serve-flags.ts";
+import { StopSignals } from "../signals.ts";
+import { startService } from "../start-service.ts";
+
+export const serve: Command = {
+  name: "serve",
+  summary: "Run jobs for whoever calls on a socket: the services of Steps and of GitLab's step runner",
+  usage: "[SOCKET_DIR] [flags]",
+  description: [
+    "Listens until SIGTERM or SIGINT, then ends all jobs. Jobs that ended, their logs and traces are kept until they are " +
+      "closed or expire, also when the service is started again.",
+    "Where several users share the machine, --require-token lets only those follow and cancel a job who started it.",
+  ],
+  flags: {
+    ...socketFlag,
+    ...portFlags,
+    "require-token": {
+      type: "boolean",
+      summary: "Refuse jobs that come without a token of their own",
+      env: "STEP_RUNNER_REQUIRE_TOKEN",
+    },
+    ...jobTableFlags,
+  },
+  positionals: { min: 0, max: 1 },
+  examples: [
+    ["step-runner serve", "listen where step-runner proxy and runner-bridge look for a service"],
+    ["step-runner serve --socket /run/steps/steps.sock --port 8080", "listen on a socket and on a port"],
+  ],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const port = line.number("port");
+  using stop = new StopSignals();
+  const log = (text: string): void => void errors.write(Buffer.from(`step-runner: ${text}\n`));
+  const service = await startService(line, { socket: socketOf(line), ...(port === undefined ? {} : { port }) }, log);
+  service.announce();
+  await aborted(stop.signal);
+  await service.stop();
+  return 0;
+}
+
+function socketOf(line: CommandLine): string {
+  const [folder] = line.positionals;
+  // The variable is for those that call as well; what is typed wins.
+  const given = line.string("socket");
+  if (folder === undefined) return given === undefined ? socketPlaces(process.env).own : resolve(given);
+  if (given !== undefined && given !== process.env["STEP_RUNNER_SOCKET"])
+    throw new UsageError("Both a folder for the socket and --socket are given");
+  return join(resolve(folder), "step-runner.sock");
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolved) => {
+    if (signal.aborted) resolved();
+    else signal.addEventListener("abort", () => resolved(), { once: true });
+  });
+}

@@ -1,0 +1,40 @@
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Command, CommandLine } from "@steps/console";
+import { runSession } from "@steps/service";
+import { jobTableFlags, socketFlag } from "../serve-flags.ts";
+import { StopSignals } from "../signals.ts";
+import { startService } from "../start-service.ts";
+import { aborted } from "./serve.ts";
+
+export const stepsServe: Command = {
+  name: "steps serve",
+  summary: "serve, as GitLab's runner calls it in a build container",
+  usage: "[flags] [--] [COMMAND ARGS...]",
+  description: [
+    "With a command it waits for something on standard input, then runs the command with it; the command's exit status is " +
+      "that of the service, which ends with it. Without anything on standard input it ends with 0.",
+  ],
+  flags: { ...socketFlag, ...jobTableFlags },
+  positionals: { min: 0, max: Number.POSITIVE_INFINITY },
+  takesCommand: true,
+  isHidden: true,
+  examples: [["gitlab-runner-helper steps serve sh", "what GitLab's runner starts in a build container"]],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const socket = resolve(line.string("socket") ?? join(tmpdir(), "step-runner.sock"));
+  using stop = new StopSignals();
+  // What the operator may want to know would be in the job's log here.
+  const service = await startService(line, { socket });
+  process.env["STEP_RUNNER_SOCKET"] = socket;
+  service.announce();
+  try {
+    if (line.positionals.length > 0) return await runSession(line.positionals, stop.signal);
+    await aborted(stop.signal);
+    return 0;
+  } finally {
+    await service.stop();
+  }
+}

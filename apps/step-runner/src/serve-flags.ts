@@ -1,0 +1,45 @@
+import type { Flags } from "@steps/console";
+import { fetchFlags, stateDir } from "./run-flags.ts";
+
+/** Flags of a service that listens on TCP. */
+export const portFlags: Flags = {
+  port: {
+    type: "number",
+    placeholder: "PORT",
+    summary: "Serve on this port of the loopback interface too, gRPC and Connect, with a token; 0 takes a free one",
+    env: "STEP_RUNNER_PORT",
+  },
+  host: {
+    type: "string",
+    placeholder: "ADDRESS",
+    summary: "The address that --port is bound to",
+    default: "127.0.0.1",
+    env: "STEP_RUNNER_HOST",
+  },
+  "insecure-any-client": {
+    type: "boolean",
+    summary: "Ask callers of the port for no token; STEP_RUNNER_TOKEN sets it, otherwise one is made and printed",
+  },
+};
+
+/** Flags of a service's job table. */
+export const jobTableFlags: Flags = {
+  retention: {
+    type: "duration",
+    summary: "How long an ended job is kept that nobody closes",
+    default: "1h",
+    env: "STEP_RUNNER_RETENTION",
+  },
+  "max-jobs": {
+    type: "number",
+    summary: "How many jobs may run at once; 200 unless given",
+    env: "STEP_RUNNER_MAX_JOBS",
+  },
+  "state-dir": stateDir,
+  ...fetchFlags,
+};
+
+/** Where a service's socket is, for those that serve and those that call. */
+export const socketFlag: Flags = {
+  socket: { type: "string", placeholder: "PATH", summary: "The path of the socket", env: "STEP_RUNNER_SOCKET" },
+};

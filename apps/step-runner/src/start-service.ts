@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { type CommandLine, errors, UsageError } from "@steps/console";
+import { privateDirectory, userDirectories } from "@steps/engine";
+import { sha256 } from "@steps/model";
+import {
+  assertSocketFree,
+  createService,
+  type JobTable,
+  listenPort,
+  listenUnix,
+  type Listener,
+  openJobTable,
+  type OperatorLog,
+  type Service,
+  stopService,
+} from "@steps/service";
+import { cacheOptions } from "./open-engine.ts";
+import { VERSION } from "./version.ts";
+
+/** A service that runs in this process. */
+export interface RunningService {
+  readonly jobs: JobTable;
+  readonly listeners: readonly Listener[];
+  /** Says on standard error where the service listens, and with what token if one was made. */
+  announce(): void;
+  stop(): Promise<void>;
+}
+
+/** Where a service listens. */
+export interface ServicePlaces {
+  readonly socket?: string;
+  readonly port?: number;
+}
+
+/** Starts a service as the flags of a command want it; a flag that the command lacks keeps its default. */
+export async function startService(
+  line: CommandLine,
+  places: ServicePlaces,
+  log: OperatorLog = () => undefined,
+): Promise<RunningService> {
+  // Before the state is locked, so that who comes second is told that the service runs.
+  if (places.socket !== undefined) await assertSocketFree(places.socket);
+  const jobs = await openTable(line, places, log);
+  const service = createService({ jobs, log, requiresToken: line.boolean("require-token") });
+  const listeners: Listener[] = [];
+  try {
+    if (places.socket !== undefined) listeners.push(await listenUnix(service, places.socket));
+    const token = places.port === undefined ? undefined : await openPort(line, { service, listeners }, places.port);
+    return { jobs, listeners, announce: () => announce(listeners, token), stop: () => stopService(service, listeners) };
+  } catch (error) {
+    await stopService(service, listeners);
+    throw error;
+  }
+}
+
+async function openTable(line: CommandLine, places: ServicePlaces, log: OperatorLog): Promise<JobTable> {
+  const cacheDir = line.string("cache-dir");
+  const retentionMs = line.number("retention");
+  const maxJobs = line.number("max-jobs");
+  const state = line.string("state-dir") ?? userDirectories(process.env).state;
+  privateDirectory(state);
+  return openJobTable({
+    stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
+    runner: { name: "step-runner", version: VERSION },
+    cache: cacheOptions(line),
+    onNote: log,
+    ...(cacheDir === undefined ? {} : { cacheDir }),
+    limits: {
+      ...(retentionMs === undefined ? {} : { retentionMs }),
+      ...(maxJobs === undefined ? {} : { maxJobs }),
+    },
+  });
+}
+
+/** Gives the token if one was made. */
+async function openPort(
+  line: CommandLine,
+  { service, listeners }: { readonly service: Service; readonly listeners: Listener[] },
+  port: number,
+): Promise<string | undefined> {
+  if (!Number.isInteger(port) || port > 65_535)
+    throw new UsageError(`--port is "${port}"`, "It takes a number from 0 to 65535.");
+  const given = process.env["STEP_RUNNER_TOKEN"];
+  // Not for the steps, which start from the environment of this process.
+  delete process.env["STEP_RUNNER_TOKEN"];
+  const made = given === undefined || given === "" ? randomBytes(24).toString("base64url") : undefined;
+  const token = line.boolean("insecure-any-client") ? undefined : (made ?? given);
+  const host = line.string("host");
+  listeners.push(await listenPort(service, { port, token, ...(host === undefined ? {} : { host }) }));
+  return token === undefined ? undefined : made;
+}
+
+// Runners wait for this very line.
+function announce(listeners: readonly Listener[], token: string | undefined): void {
+  const rows = listeners.map(({ address }) =>
+    address.startsWith("/")
+      ? `step-runner is listening on socket ${address}\n`
+      : `step-runner is listening on ${address}${token === undefined ? "" : ` with token ${token}`}\n`,
+  );
+  void errors.write(Buffer.from(rows.join("")));
+}
