@@ -10,7 +10,7 @@ import { createServiceClient, type ServerIdentity, type ServiceClient } from "./
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const DIAL_TIMEOUT_MS = 30_000;
 /** Of one message: a result tree is the largest. */
-const MAX_MESSAGE_BYTES = 256 << 20;
+const MAX_MESSAGE_BYTES = 64 << 20;
 const PING_INTERVAL_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
 /** gRPC's servers end a connection that asks more often than this. */
@@ -38,7 +38,7 @@ export async function connectService(dial: Dial, options: ConnectOptions = {}): 
     const headers = headersOf(options);
     const server = await shakeHands(client, headers, options.signal);
     session.keepAlive(server.instance === "" ? FOREIGN_PING_INTERVAL_MS : PING_INTERVAL_MS, PING_TIMEOUT_MS);
-    const giveUp = (): void => session[Symbol.dispose]();
+    const giveUp = (reason: string): void => session.lose(reason);
     return createServiceClient({ client, headers, server, lost: session.lost, giveUp });
   } catch (error) {
     session[Symbol.dispose]();

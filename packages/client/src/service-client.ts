@@ -55,14 +55,15 @@ export interface ServiceClient extends Disposable {
   close(id: string, options?: CallOptions): Promise<void>;
   /** The trace of a job that ended, as JSON in UTF-8. */
   getTrace(id: string, options?: CallOptions): AsyncIterable<Uint8Array>;
-  /** Gives the connection up. */
+  /** Gives the connection up, for a reason that others on it are told. */
+  abandon(reason: string): void;
   [Symbol.dispose](): void;
 }
 
 /** What the calls of one connection are made with. */
 export interface Wire {
   readonly lost: AbortSignal;
-  readonly giveUp: () => void;
+  readonly giveUp: (reason: string) => void;
   readonly client: Client<typeof StepRunner>;
   readonly headers: Record<string, string>;
   readonly server: ServerIdentity;
@@ -82,14 +83,33 @@ export function createServiceClient({ client, headers, server, lost, giveUp }: W
     server,
     lost,
     run: async (request, options) => void (await client.run(request, using(options, CALL_TIMEOUT_MS))),
-    follow: (id, options) => client.follow({ id }, using(options)),
-    followIO: (id, offsets, options) => readOutput(client, { id, offsets }, using(options)),
+    follow: (id, options) => whileRead(options, (own) => client.follow({ id }, using(own))),
+    followIO: (id, offsets, options) => whileRead(options, (own) => readOutput(client, { id, offsets }, using(own))),
     cancel: async (id, options) => void (await client.cancel({ id }, using(options, CANCEL_TIMEOUT_MS))),
     list: async (ids, options) => (await client.list({ ids: [...(ids ?? [])] }, using(options, CALL_TIMEOUT_MS))).jobs,
     close: async (id, options) => void (await client.close({ id }, using(options, CALL_TIMEOUT_MS))),
-    getTrace: (id, options) => readTrace(client, id, using(options)),
-    [Symbol.dispose]: giveUp,
+    getTrace: (id, options) => whileRead(options, (own) => readTrace(client, id, using(own))),
+    abandon: giveUp,
+    [Symbol.dispose]: () => giveUp("The connection was closed"),
   };
+}
+
+/** Ends the call when its reader leaves: a client's iterable alone does not say so to the service. */
+async function* whileRead<T>(
+  options: CallOptions | undefined,
+  call: (options: CallOptions) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const stop = new AbortController();
+  const signal = options?.signal;
+  const onAbort = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
+  try {
+    for await (const message of call({ ...options, signal: stop.signal })) yield message;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    stop.abort();
+  }
 }
 
 type WireOptions = Parameters<Client<typeof StepRunner>["list"]>[1];

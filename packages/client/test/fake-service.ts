@@ -12,7 +12,7 @@ import {
   StepRunner,
 } from "@steps/proto/service";
 import { EventEmitter, once } from "node:events";
-import { createServer } from "node:http2";
+import { createServer, type ServerHttp2Session } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -72,6 +72,7 @@ export interface FakeService {
   onStart: (job: FakeJob) => void;
   /** Called when a call came, before anything is done, and after its work was done, before it is answered. */
   onCall: (call: string, when: "before" | "after") => void | Promise<void>;
+  onSession: (session: ServerHttp2Session) => void;
   /** Changes pieces on their way out. */
   onPiece: (piece: OutputPiece) => OutputPiece;
   readonly trace: Uint8Array;
@@ -95,6 +96,7 @@ export async function startFakeService(): Promise<FakeService> {
     instance: "one",
     onStart: () => undefined,
     onCall: () => undefined,
+    onSession: () => undefined,
     onPiece: (piece) => piece,
     trace: new TextEncoder().encode(JSON.stringify({ trace: "x".repeat(300_000) })),
     sockets,
@@ -110,6 +112,7 @@ export async function startFakeService(): Promise<FakeService> {
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => undefined);
   });
+  server.on("session", (session) => service.onSession(session));
   server.on("sessionError", () => undefined);
   await new Promise<void>((resolve) => server.listen(path, resolve));
   onTestFinished(() => {
@@ -193,7 +196,7 @@ function implement(service: FakeService): ServiceImpl<typeof StepRunner> {
       const job = await around("follow", () => find(id));
       for (;;) {
         const isEnded = job.exitCode !== undefined;
-        yield { result: { name: isEnded ? "last" : "first" }, job: job.toMessage() };
+        yield { result: { env: { STATE: isEnded ? "last" : "first" } }, job: job.toMessage() };
         if (isEnded) return;
         await once(job.changed, "change", { signal });
       }

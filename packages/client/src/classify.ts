@@ -1,0 +1,50 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ClientError } from "./client-error.ts";
+
+/** What a service says that would say the same again. A lost connection never has one of these codes, but `Unavailable`. */
+const FINAL: ReadonlySet<Code> = new Set([
+  Code.InvalidArgument,
+  Code.Unauthenticated,
+  Code.PermissionDenied,
+  Code.Unimplemented,
+  Code.OutOfRange,
+  Code.DataLoss,
+  Code.AlreadyExists,
+  Code.FailedPrecondition,
+  Code.NotFound,
+]);
+
+/** Whether trying again would give the same answer. What did not come from a call is not for us to repeat. */
+export function isFinal(error: unknown): boolean {
+  return !(error instanceof ConnectError) || FINAL.has(error.code);
+}
+
+/** A dial may say that it would fail again. @see DialError of `@steps/dial` */
+export function isPermanent(error: unknown): boolean {
+  return error instanceof Error && (error as { readonly isPermanent?: unknown }).isPermanent === true;
+}
+
+/** Permanent ones that do not heal: nobody shall hammer at a door with a wrong key. */
+export function isDenied(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return isPermanent(error) && (code === "DENIED" || code === "ADDRESS_INVALID");
+}
+
+/** What the caller is told of a final answer about a job. Other errors are given back as they are. */
+export function toClientError(error: unknown, job: { readonly id: string; readonly lost: () => string }): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  const cause = error;
+  switch (error.code) {
+    case Code.NotFound:
+      return new ClientError("JOB_LOST", job.lost(), { cause });
+    case Code.OutOfRange:
+    case Code.DataLoss:
+      return new ClientError("LOG_DAMAGED", `The log of job "${job.id}" cannot be read on: ${error.rawMessage}`, {
+        cause,
+      });
+    case Code.InvalidArgument:
+      return new ClientError("REQUEST_INVALID", error.rawMessage, { cause });
+    default:
+      return new ClientError("REFUSED", `The service refused job "${job.id}": ${error.rawMessage}`, { cause });
+  }
+}

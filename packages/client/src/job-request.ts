@@ -1,0 +1,77 @@
+import { create, type JsonValue } from "@bufbuild/protobuf";
+import { type Duration, DurationSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { fromJson } from "@bufbuild/protobuf";
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Step } from "@steps/proto";
+import { type RunRequest, RunRequestSchema } from "@steps/proto/service";
+
+/** A job variable. */
+export interface JobVariable {
+  readonly value: string;
+  /** A secret: masked wherever it turns up. */
+  readonly isMasked?: boolean;
+  /** The value goes to a file; the variable is its path. */
+  readonly isFile?: boolean;
+}
+
+/** A job as a runner has it; one of `definition`, `steps` and `ciScript` says what it does. */
+export interface JobRequest {
+  /** Chosen at random unless given. The same id again is the same job, never a second one. */
+  readonly id?: string;
+  /** Told from an earlier job with the same id by it: 128 random bits unless given. Keep it with the id to send a request again. */
+  readonly nonce?: string;
+  /** A list of steps, or a whole definition, as text: YAML or JSON. */
+  readonly definition?: string;
+  /** The name of the definition in diagnostics: the file it was read from. */
+  readonly source?: string;
+  readonly steps?: readonly Step[];
+  readonly ciScript?: string;
+  /** The job's name in its trace. */
+  readonly name?: string;
+  /** Where it runs, an absolute path there; the service's own directory unless given. */
+  readonly workDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, JobVariable>>;
+  readonly inputs?: Readonly<Record<string, JsonValue>>;
+  readonly maskedValues?: readonly string[];
+  readonly timeoutMs?: number;
+  /** What a cancelled step has between TERM and KILL. */
+  readonly graceMs?: number;
+}
+
+/** A token for one job: 256 random bits as text. Whoever follows, cancels or closes the job has to know it. */
+export function createJobToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The request on the wire, with a random id and nonce unless they are given. */
+export function toRunRequest(job: JobRequest): RunRequest {
+  const inputs = Object.entries(job.inputs ?? {}).map(([name, value]) => [name, fromJson(ValueSchema, value)] as const);
+  const variables = Object.entries(job.variables ?? {}).map(([key, { value, isMasked = false, isFile = false }]) => ({
+    key,
+    value,
+    masked: isMasked,
+    file: isFile,
+  }));
+  return create(RunRequestSchema, {
+    id: job.id ?? randomUUID(),
+    nonce: job.nonce ?? randomBytes(16).toString("hex"),
+    definition: job.definition ?? "",
+    source: job.source ?? "",
+    steps: [...(job.steps ?? [])],
+    ciScript: job.ciScript ?? "",
+    jobName: job.name ?? "",
+    workDir: job.workDir ?? "",
+    env: { ...job.env },
+    variables,
+    inputs: Object.fromEntries(inputs),
+    maskedValues: [...(job.maskedValues ?? [])],
+    ...(job.timeoutMs === undefined ? {} : { timeout: toDuration(job.timeoutMs) }),
+    ...(job.graceMs === undefined ? {} : { grace: toDuration(job.graceMs) }),
+  });
+}
+
+function toDuration(ms: number): Duration {
+  const wholeMs = Math.round(ms);
+  return create(DurationSchema, { seconds: BigInt(Math.floor(wholeMs / 1000)), nanos: (wholeMs % 1000) * 1_000_000 });
+}

@@ -1,0 +1,183 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { isStepsError, messageOf } from "@steps/model";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDenied, isFinal, isPermanent } from "./classify.ts";
+import { ClientError } from "./client-error.ts";
+import { connectService, type ConnectOptions } from "./connect-service.ts";
+import type { Dial } from "./dial.ts";
+import { Retries } from "./retries.ts";
+import type { ServerIdentity, ServiceClient } from "./service-client.ts";
+
+/** What happens to the connection. Reasons are for people. */
+export type LinkState =
+  | { readonly type: "connected"; readonly server: ServerIdentity; readonly attempt: number }
+  /** Another process answers than before: jobs that ran were interrupted. */
+  | { readonly type: "restarted"; readonly server: ServerIdentity }
+  | { readonly type: "lost"; readonly reason: string }
+  /** The attempt that failed was the `attempt`th in a row; the next is made after `delayMs`. */
+  | { readonly type: "retrying"; readonly attempt: number; readonly delayMs: number; readonly reason: string };
+
+export interface LinkOptions extends Omit<ConnectOptions, "signal"> {
+  /** How long a lost connection is tried again. */
+  readonly reconnectWindowMs: number;
+  /** How long the first connection is tried. */
+  readonly connectWindowMs: number;
+  readonly onState: (state: LinkState) => void;
+  /** Said of a connection that could not be made again: what is left behind. */
+  readonly describeRest: () => string;
+}
+
+/** A connection that held for so long was good, even if nothing was said on it. */
+const HEALTHY_AFTER_MS = 10_000;
+/** What cannot be found may come back, as a container does that is restarted; not for as long as a network. */
+const PERMANENT_WINDOW_MS = 30_000;
+
+/** One connection at a time to a service, made again when it is lost. */
+export class Link implements Disposable {
+  readonly #dial: Dial;
+  readonly #options: LinkOptions;
+  readonly #retries: Retries;
+  readonly #stop = new AbortController();
+  #service: ServiceClient | undefined;
+  #dialling: Promise<ServiceClient> | undefined;
+  #instance: string | undefined;
+  #isRestarted = false;
+
+  constructor(dial: Dial, options: LinkOptions) {
+    this.#dial = dial;
+    this.#options = options;
+    this.#retries = new Retries(options.reconnectWindowMs);
+  }
+
+  /** Another process answers than at first. */
+  get isRestarted(): boolean {
+    return this.#isRestarted;
+  }
+
+  /** The connection, if there is one now. */
+  get current(): ServiceClient | undefined {
+    return this.#service?.lost.aborted === false ? this.#service : undefined;
+  }
+
+  /** Aborted when the link is given up; what waits for it rejects with the reason. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /**
+   * Calls the service until it answers. What fails because the connection was lost, or in a way that may pass, is done
+   * again; the call tells of progress, so that only failures in a row count.
+   *
+   * @throws {ClientError} CONNECTION_FAILED, CONNECTION_LOST; a final `ConnectError`; whatever else the call throws
+   */
+  async use<T>(call: (service: ServiceClient, progress: () => void) => Promise<T>): Promise<T> {
+    const retries = new Retries(this.#options.reconnectWindowMs);
+    const progress = (): void => {
+      retries.reset();
+      this.#retries.reset();
+    };
+    for (;;) {
+      const service = await this.#connect();
+      try {
+        const answer = await call(service, progress);
+        progress();
+        return answer;
+      } catch (error) {
+        this.#stop.signal.throwIfAborted();
+        if (isFinal(error)) throw error;
+        // A connection that is lost is waited for where it is made.
+        if (service.lost.aborted) continue;
+        // No answer in time says nothing good of what is between us.
+        if ((error as ConnectError).code === Code.DeadlineExceeded) service.abandon(messageOf(error));
+        const delayMs = retries.next();
+        if (delayMs === undefined) throw this.#giveUp(error, retries);
+        this.#tell({ type: "retrying", attempt: retries.failures, delayMs, reason: messageOf(error) });
+        await this.#pause(delayMs);
+      }
+    }
+  }
+
+  /** Gives the connection up for good. */
+  end(reason: Error): void {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort(reason);
+    this.#service?.[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.end(new ConnectError("The connection was closed", Code.Canceled));
+  }
+
+  async #connect(): Promise<ServiceClient> {
+    this.#stop.signal.throwIfAborted();
+    return (
+      this.current ?? (await (this.#dialling ??= this.#dialUntilThere().finally(() => (this.#dialling = undefined))))
+    );
+  }
+
+  async #dialUntilThere(): Promise<ServiceClient> {
+    const { signal } = this.#stop;
+    const { token, bearer } = this.#options;
+    let delayMs = this.#service === undefined ? 0 : this.#nextDelay(this.#service.lost.reason);
+    for (;;) {
+      await this.#pause(delayMs);
+      try {
+        const service = await connectService(this.#dial, { token, bearer, signal });
+        this.#adopt(service);
+        return service;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof ConnectError ? isFinal(error) : isDenied(error)) throw error;
+        delayMs = this.#nextDelay(error);
+        this.#tell({ type: "retrying", attempt: this.#retries.failures, delayMs, reason: messageOf(error) });
+      }
+    }
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => this.#stop.signal.throwIfAborted());
+  }
+
+  #nextDelay(error: unknown): number {
+    const { connectWindowMs, reconnectWindowMs } = this.#options;
+    const isFirst = this.#service === undefined;
+    if (isFirst && isPermanent(error)) throw error;
+    const windowMs = isFirst ? connectWindowMs : reconnectWindowMs;
+    const delayMs = this.#retries.next(isPermanent(error) ? Math.min(windowMs, PERMANENT_WINDOW_MS) : windowMs);
+    if (delayMs === undefined) throw this.#giveUp(error, this.#retries);
+    return delayMs;
+  }
+
+  #adopt(service: ServiceClient): void {
+    const since = performance.now();
+    this.#service = service;
+    service.lost.addEventListener("abort", () => {
+      if (this.#stop.signal.aborted) return;
+      if (performance.now() - since > HEALTHY_AFTER_MS) this.#retries.reset();
+      this.#tell({ type: "lost", reason: messageOf(service.lost.reason) });
+    });
+    this.#tell({ type: "connected", server: service.server, attempt: this.#retries.failures + 1 });
+    const { instance } = service.server;
+    if (this.#instance !== undefined && this.#instance !== instance) {
+      this.#isRestarted = true;
+      this.#tell({ type: "restarted", server: service.server });
+    }
+    this.#instance = instance;
+  }
+
+  #giveUp(cause: unknown, { failures, failingForMs }: Retries): ClientError {
+    const isFirst = this.#service === undefined;
+    const what = isFirst ? "There is no connection to the service" : "The connection to the service is lost";
+    const tried = `${failures} ${failures === 1 ? "attempt" : "attempts"} in ${(failingForMs / 1000).toFixed(1)} s`;
+    const rest = this.#options.describeRest();
+    return new ClientError(
+      isFirst ? "CONNECTION_FAILED" : "CONNECTION_LOST",
+      `${what} (${tried}): ${messageOf(cause)}${rest === "" ? "" : `. ${rest}`}`,
+      { cause, hint: isStepsError(cause) ? cause.hint : undefined },
+    );
+  }
+
+  #tell(state: LinkState): void {
+    this.#options.onState(state);
+  }
+}

@@ -1,0 +1,99 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { type ClientState, type Dial, runAndFollow } from "../src/index.ts";
+import { type FakeJob, startFakeService } from "./fake-service.ts";
+
+const hello = (job: FakeJob): void => {
+  job.write("stdout", Buffer.from("hello\n"));
+  job.write("stderr", Buffer.from("warning\n"));
+  job.end(0);
+};
+
+const permanent = (code: string): Error => Object.assign(new Error(`It is ${code}`), { code, isPermanent: true });
+
+test("a dial that would fail again ends the first connection at once", async () => {
+  let dials = 0;
+  const dial: Dial = () => {
+    dials++;
+    return Promise.reject(permanent("NOT_FOUND"));
+  };
+  await expect(runAndFollow(dial, { definition: "[]" })).rejects.toThrow("It is NOT_FOUND");
+  expect(dials).toBe(1);
+});
+
+test("what cannot be found may come back once it was there; a wrong key does not", async () => {
+  const fake = await startFakeService();
+  fake.onStart = (job) => job.write("stdout", Buffer.from("x"));
+  const failures = ["NOT_FOUND", "NOT_FOUND", "DENIED"];
+  let dials = 0;
+  const dial: Dial = (signal) =>
+    dials++ === 0 ? fake.dial(signal) : Promise.reject(permanent(failures.shift() ?? ""));
+  await expect(runAndFollow(dial, { definition: "[]" }, { onOutput: () => fake.cut() })).rejects.toThrow(
+    "It is DENIED",
+  );
+  expect(dials).toBe(4);
+});
+
+test("who gives up says what was tried, and that the job may still run", async () => {
+  const fake = await startFakeService();
+  fake.onStart = (job) => job.write("stdout", Buffer.from("x"));
+  let isThere = true;
+  const dial: Dial = (signal) => (isThere ? fake.dial(signal) : Promise.reject(new Error("no route")));
+  const states: ClientState[] = [];
+  const run = runAndFollow(
+    dial,
+    { id: "a", definition: "[]" },
+    {
+      reconnectWindowMs: 400,
+      onOutput: () => {
+        isThere = false;
+        fake.cut();
+      },
+      onState: (state) => states.push(state),
+    },
+  );
+  await expect(run).rejects.toMatchObject({
+    code: "CONNECTION_LOST",
+    message: expect.stringMatching(
+      /^The connection to the service is lost \(\d attempts in 0\.\d s\): no route\. The job "a" may still run$/,
+    ),
+  });
+  const attempts = states.flatMap((state) => (state.type === "retrying" ? [state.attempt] : []));
+  expect(attempts).toEqual(attempts.map((_, at) => at + 2));
+});
+
+test("a service that is not there yet is waited for, for a while", async () => {
+  const fake = await startFakeService();
+  fake.onStart = hello;
+  let dials = 0;
+  const dial: Dial = (signal) => (dials++ < 3 ? Promise.reject(new Error("refused")) : fake.dial(signal));
+  expect((await runAndFollow(dial, { definition: "[]" })).exitCode).toBe(0);
+  const never = runAndFollow(
+    () => Promise.reject(new Error("refused")),
+    { definition: "[]" },
+    { connectWindowMs: 200 },
+  );
+  await expect(never).rejects.toMatchObject({
+    code: "CONNECTION_FAILED",
+    message: /^There is no connection to the service .*: refused$/,
+  });
+});
+
+test.each([
+  [Code.InvalidArgument, "REQUEST_INVALID", 1],
+  [Code.AlreadyExists, "REFUSED", 1],
+  [Code.PermissionDenied, "REFUSED", 1],
+  [Code.ResourceExhausted, undefined, 3],
+  [Code.Internal, undefined, 3],
+])("Run refused with code %i", async (code, expected, runs) => {
+  const fake = await startFakeService();
+  fake.onStart = hello;
+  fake.onCall = (call, when) => {
+    if (call === "run" && when === "before" && (fake.calls["run"] as number) < 3)
+      throw new ConnectError("no: because", code);
+  };
+  const run = runAndFollow(fake.dial, { definition: "[]" });
+  if (expected === undefined) expect((await run).exitCode).toBe(0);
+  else await expect(run).rejects.toMatchObject({ code: expected, message: /no: because$/ });
+  expect(fake.calls).toMatchObject({ run: runs, dial: 1 });
+});
