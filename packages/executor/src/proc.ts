@@ -58,14 +58,14 @@ export function isProcess(pid: number): boolean {
   }
 }
 
-/** Whether the environment that a process was started with has this value, alone or in a list with commas, in a variable. */
-export function hasVariable(pid: number, name: string, value: string): boolean {
+/** Whether the environment that a process was started with has one of these values, alone or in a list with commas, in a variable. */
+export function hasVariable(pid: number, name: string, values: ReadonlySet<string>): boolean {
   try {
     const environ = `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`;
     const start = environ.indexOf(`\0${name}=`);
     if (start === -1) return false;
     const found = environ.slice(start + name.length + 2, environ.indexOf("\0", start + 1));
-    return found.split(",").includes(value);
+    return found.split(",").some((value) => values.has(value));
   } catch (error) {
     // It has ended, or it is not ours to look at.
     void error;

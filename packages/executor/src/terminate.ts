@@ -40,12 +40,17 @@ export async function endGroup(
 }
 
 /**
- * Ends the processes of a run that left their step's group: those of our own user whose environment has the cookie.
+ * Ends the processes of a run, or of several, that left their step's group: those of our own user whose environment has the cookie.
  * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
  * not found.
  */
-export async function killSurvivors(cookie: string, graceMs: number, options: EndOptions = {}): Promise<number> {
-  const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookie) && isProcess(pid);
+export async function killSurvivors(
+  cookie: string | ReadonlySet<string>,
+  graceMs: number,
+  options: EndOptions = {},
+): Promise<number> {
+  const cookies = typeof cookie === "string" ? new Set([cookie]) : cookie;
+  const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookies) && isProcess(pid);
   return endProcesses(() => ownProcesses(options.since).filter(isOurs), timeLimit(graceMs, options.hurry));
 }
 

@@ -30,7 +30,7 @@ export interface JobSpec {
 export interface JobVariable {
   readonly key: string;
   readonly value: string;
-  /** The value goes to a file (mode 0600, removed when the job is closed); the variable is its path. */
+  /** The value goes to a file (mode 0600, removed when the job has ended); the variable is its path. */
   readonly isFile: boolean;
   readonly isMasked: boolean;
 }
@@ -75,9 +75,10 @@ export interface Job {
   cancel(): void;
   /**
    * Output in order of arrival from the offsets on, in pieces of at most 64 KiB; ends when the job has. Reads from the
-   * disk at the caller's pace.
+   * disk at the caller's pace. Like the two below, it ends without an error when the signal is aborted.
    *
-   * @throws {ServiceError} OFFSET_OUT_OF_RANGE for an offset beyond the end of a job that ended
+   * @throws {ServiceError} OFFSET_OUT_OF_RANGE for an offset beyond the end of a job that ended; JOB_NOT_FOUND if the job is
+   * closed or expires before all was read; LOG_DAMAGED
    */
   readOutput(
     offsets: { readonly stdout: number; readonly stderr: number },
@@ -87,7 +88,12 @@ export interface Job {
   readStamped(offset: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The state now, then every later one; states that a slow caller missed are left out, never the last. */
   readResults(signal: AbortSignal): AsyncIterable<ResultState>;
-  /** The trace of a job that ended; `undefined` while it runs. */
+  /**
+   * The trace of a job that ended; `undefined` while it runs, and for one that never began.
+   *
+   * @throws {EngineError} JOURNAL_CHANGED if a step wrote in the job's journal
+   * @throws {TraceError} JOURNAL_CORRUPT
+   */
   trace(): TraceJson | undefined;
 }
 
@@ -100,7 +106,7 @@ export interface JobTable extends AsyncDisposable {
    * Starts a job, or finds the one that the same request started before.
    *
    * @throws {ServiceError} JOB_EXISTS for another request under a known id; TOO_MANY_JOBS; JOB_CLOSED for a request whose job
-   * was run and closed before; WORK_DIR_UNUSABLE
+   * was run and closed before; WORK_DIR_UNUSABLE; STATE_UNUSABLE if the disk does not take the job
    */
   run(spec: JobSpec): Job;
   get(id: string): Job | undefined;

@@ -7,7 +7,7 @@ import { messageOf } from "@steps/model";
 import type { Job, JobSpec, JobTable } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
 import { createEngineJob, type EngineJob } from "./engine-request.ts";
-import { createJobFolder, discard, folderNameOf, removeTree, VARIABLES_FOLDER } from "./job-folder.ts";
+import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
 import { EMPTY_LOG } from "./job-log.ts";
 import type { Folders, JobLimits } from "./open-job-table.ts";
 import { runJob } from "./run-job.ts";
@@ -39,7 +39,6 @@ export class ServiceJobTable implements JobTable {
   readonly #parts: JobTableParts;
   readonly #jobs = new Map<string, TableJob>();
   readonly #closing = new Map<TableJob, Promise<void>>();
-  #running = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
@@ -58,7 +57,6 @@ export class ServiceJobTable implements JobTable {
     prepareWorkDir(spec.workDir);
     const { job, engineJob } = this.#create(spec);
     this.#jobs.set(job.id, job);
-    this.#running += 1;
     void this.#start(job, engineJob);
     return job;
   }
@@ -67,7 +65,7 @@ export class ServiceJobTable implements JobTable {
     return this.#jobs.get(id);
   }
 
-  list(): readonly Job[] {
+  list(): readonly TableJob[] {
     return [...this.#jobs.values()];
   }
 
@@ -105,7 +103,8 @@ export class ServiceJobTable implements JobTable {
   #assertRoom(): void {
     const { maxJobs } = this.#parts.limits;
     if (this.#isDisposed) throw new ServiceError("TOO_MANY_JOBS", "Cannot run a job: the service is about to end");
-    if (this.#running < maxJobs) return;
+    const running = this.list().filter((job) => !job.isEnded);
+    if (running.length < maxJobs) return;
     throw new ServiceError("TOO_MANY_JOBS", `Cannot run a job: ${maxJobs} run already`, {
       hint: "Try again when one of them has ended.",
     });
@@ -151,8 +150,6 @@ export class ServiceJobTable implements JobTable {
   async #start(job: TableJob, engineJob: EngineJob): Promise<void> {
     const { engine, clock, limits, onNote } = this.#parts;
     await runJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
-    removeTree(join(job.folder, VARIABLES_FOLDER));
-    this.#running -= 1;
     this.#expire();
   }
 
@@ -177,11 +174,12 @@ export class ServiceJobTable implements JobTable {
     const { tombstones, folders, onNote } = this.#parts;
     job.markRemoved();
     if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
-    try {
-      tombstones.add(job);
-      discard(job.folder, folders.trash);
-    } catch (cause) {
-      onNote(`Cannot remove the files of a job: ${messageOf(cause)}`);
+    for (const take of [() => tombstones.add(job), () => discard(job.folder, folders.trash)]) {
+      try {
+        take();
+      } catch (cause) {
+        onNote(`Cannot forget a job on disk: ${messageOf(cause)}`);
+      }
     }
   }
 

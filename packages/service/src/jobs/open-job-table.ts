@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type EngineOptions, privateDirectory } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { JobTable } from "../job-spec.ts";
 import { createClock } from "./clock.ts";
 import { isFolderName, folderNameOf, readRecord, removeTree } from "./job-folder.ts";
 import { ServiceJobTable } from "./job-table.ts";
-import { recoverJob } from "./recover-job.ts";
+import type { JobRecord } from "./job-record.ts";
+import { endProcesses, recoverJob } from "./recover-job.ts";
 import { lockState } from "./state-lock.ts";
 import { TableJob } from "./table-job.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -120,30 +121,40 @@ interface Loading {
 
 /** The jobs on disk, the oldest first. */
 async function loadJobs(loading: Loading): Promise<TableJob[]> {
-  const names = readdirSync(loading.folders.jobs);
+  const { folders, clock, onNote } = loading;
+  const found = readdirSync(folders.jobs).map((name) => readJob(join(folders.jobs, name), name));
+  await endProcesses(found.flatMap(({ folder, record }) => (record?.status === "running" || !record ? [folder] : [])));
   const buried = loading.tombstones.serials();
-  const jobs = await Promise.all(names.map((name) => loadJob(name, buried, loading)));
-  return jobs
-    .flatMap((job) => (job === undefined ? [] : [job]))
-    .toSorted((a, b) => a.info.startedAt - b.info.startedAt);
+  const jobs: TableJob[] = [];
+  for (const { folder, record, problem } of found) {
+    try {
+      if (record === undefined) throw problem;
+      const ended = record.status === "running" ? recoverJob(folder, record, clock) : record;
+      if (ended !== record) onNote(`Job ${JSON.stringify(record.id)} ran when the service ended: ${ended.status}`);
+      if (buried.has(record.serial)) renameSync(folder, join(folders.trash, randomUUID()));
+      else jobs.push(new TableJob(folder, ended));
+    } catch (error) {
+      onNote(`Cannot read job folder "${basename(folder)}", it is set aside: ${messageOf(error)}`);
+      setAside(folder, folders.damaged, onNote);
+    }
+  }
+  return jobs.toSorted((a, b) => a.info.startedAt - b.info.startedAt);
 }
 
-async function loadJob(name: string, buried: ReadonlySet<string>, loading: Loading): Promise<TableJob | undefined> {
-  const { folders, clock, onNote } = loading;
-  const folder = join(folders.jobs, name);
+interface FoundJob {
+  readonly folder: string;
+  readonly record?: JobRecord;
+  readonly problem?: unknown;
+}
+
+function readJob(folder: string, name: string): FoundJob {
   try {
-    const record = isFolderName(name) ? readRecord(folder) : undefined;
-    if (record === undefined || folderNameOf(record.id) !== name) throw new Error("it holds no job");
-    const isBuried = buried.has(record.serial);
-    const ended = record.status === "running" ? await recoverJob(folder, record, clock) : record;
-    if (ended !== record) onNote(`Job ${JSON.stringify(record.id)} ran when the service ended: ${ended.status}`);
-    if (!isBuried) return new TableJob(folder, ended);
-    renameSync(folder, join(folders.trash, randomUUID()));
-  } catch (error) {
-    onNote(`Cannot read job folder "${name}", it is set aside: ${messageOf(error)}`);
-    setAside(folder, folders.damaged, onNote);
+    const record = isFolderName(name) && lstatSync(folder).isDirectory() ? readRecord(folder) : undefined;
+    if (record !== undefined && folderNameOf(record.id) === name) return { folder, record };
+    return { folder, problem: new Error("it holds no job") };
+  } catch (problem) {
+    return { folder, problem };
   }
-  return undefined;
 }
 
 function setAside(folder: string, damaged: string, onNote: (text: string) => void): void {

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
-import { killSurvivors, removeTemporary, type RunDirectory } from "@steps/engine";
+import { killSurvivors, listRuns, removeTemporary, type RunDirectory } from "@steps/engine";
 import { exitCodeOf, type Outcome } from "@steps/model";
 import { parseJournal } from "@steps/trace";
 import { join } from "node:path";
-import { removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
+import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
 import type { JobRecord } from "./job-record.ts";
 import { repairLog } from "./repair-log.ts";
 import { RunnerLines } from "./runner-lines.ts";
@@ -13,14 +13,13 @@ const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 const INTERRUPTED = "The service ended while the job ran";
 
 /**
- * Tells the truth about a job whose service was killed: its processes are ended, its log is made whole, and it is
+ * Tells the truth about a job whose service was killed and whose processes are gone: its log is made whole, and it is
  * interrupted unless its journal says that it came to its end. Nothing is run again.
  *
  * @throws if its folder cannot be read or written
  */
-export async function recoverJob(folder: string, record: JobRecord, clock: () => number): Promise<JobRecord> {
+export function recoverJob(folder: string, record: JobRecord, clock: () => number): JobRecord {
   const run = runOf(folder);
-  if (run !== undefined) await killSurvivors(run.traceId, GRACE_MS);
   const log = repairLog(folder, run);
   const known = run === undefined ? undefined : outcomeOf(run);
   const outcome: Outcome = known ?? { status: "interrupted", error: { code: "INTERRUPTED", message: INTERRUPTED } };
@@ -39,6 +38,22 @@ export async function recoverJob(folder: string, record: JobRecord, clock: () =>
   };
   writeRecord(folder, recovered);
   return recovered;
+}
+
+/** Ends what is left of the processes of all these jobs: TERM, a short grace, KILL. */
+export async function endProcesses(folders: readonly string[]): Promise<void> {
+  const cookies = new Set(folders.flatMap((folder) => traceIdsOf(folder)));
+  if (cookies.size > 0) await killSurvivors(cookies, GRACE_MS);
+}
+
+function traceIdsOf(folder: string): string[] {
+  try {
+    return listRuns(engineDirectory(folder)).map(({ traceId }) => traceId);
+  } catch (cause) {
+    // It is damaged, and is set aside later.
+    void cause;
+    return [];
+  }
 }
 
 /** How a run ended, if it told so. */

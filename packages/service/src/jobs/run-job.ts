@@ -3,7 +3,7 @@ import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
 import { createMasker } from "@steps/trace";
 import { basename, join } from "node:path";
 import type { EngineJob } from "./engine-request.ts";
-import { engineDirectory, runOf } from "./job-folder.ts";
+import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER } from "./job-folder.ts";
 import { RunnerLines } from "./runner-lines.ts";
 import type { JobEnd, TableJob } from "./table-job.ts";
 
@@ -19,6 +19,8 @@ export interface RunJobOptions {
 export async function runJob(job: TableJob, engineJob: EngineJob, options: RunJobOptions): Promise<void> {
   const lines = new RunnerLines(job.folder, job.log, options.clock);
   const end = await runEngine(job, engineJob, { ...options, lines });
+  // Nobody is left who could read them.
+  removeTree(join(job.folder, VARIABLES_FOLDER));
   const failure = job.finish(end);
   if (failure !== undefined) options.onNote(`Cannot write how a job ended: ${messageOf(failure)}`);
 }
