@@ -32,3 +32,11 @@ export class StopSignals implements Disposable {
     for (const [name, handler] of this.#handlers) process.off(name, handler);
   }
 }
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

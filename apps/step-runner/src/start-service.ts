@@ -6,6 +6,7 @@ import { sha256 } from "@steps/model";
 import {
   assertSocketFree,
   createService,
+  drainListeners,
   type JobTable,
   listenPort,
   listenUnix,
@@ -24,6 +25,8 @@ export interface RunningService {
   readonly listeners: readonly Listener[];
   /** Says on standard error where the service listens, and with what token if one was made. */
   announce(): void;
+  /** Takes no new calls and waits for those that run, but not longer than this. */
+  drain(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -47,7 +50,13 @@ export async function startService(
   try {
     if (places.socket !== undefined) listeners.push(await listenUnix(service, places.socket));
     const token = places.port === undefined ? undefined : await openPort(line, { service, listeners }, places.port);
-    return { jobs, listeners, announce: () => announce(listeners, token), stop: () => stopService(service, listeners) };
+    return {
+      jobs,
+      listeners,
+      announce: () => announce(listeners, token),
+      drain: (timeoutMs) => drainListeners(listeners, timeoutMs),
+      stop: () => stopService(service, listeners),
+    };
   } catch (error) {
     await stopService(service, listeners);
     throw error;

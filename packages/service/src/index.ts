@@ -3,7 +3,7 @@ export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
 export { listenPort, type PortOptions } from "./listen/listen-port.ts";
 export { listenUnix } from "./listen/listen-unix.ts";
-export { type Listener, stopService } from "./listen/listener.ts";
+export { drainListeners, type Listener, stopService } from "./listen/listener.ts";
 export type { RequestHandler, ServerReply, ServerRequest } from "./listen/request-handler.ts";
 export { describeFault, type OperatorLog } from "./operator-log.ts";
 export { ERROR_HEADER } from "./wire/connect-error.ts";

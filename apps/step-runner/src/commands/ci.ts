@@ -6,6 +6,8 @@ import { ambientEnvironment, jobVariables } from "@steps/engine";
 import { requireCompiled } from "../diagnose.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute, runJob } from "../run-job.ts";
+import type { ServedJob } from "../run-served-job.ts";
+import { portFlags } from "../serve-flags.ts";
 
 export const ci: Command = {
   name: "ci",
@@ -15,8 +17,9 @@ export const ci: Command = {
     "STEPS holds a YAML list of steps. Steps run in CI_PROJECT_DIR, or in the current directory if it is not set; " +
       "variables that start with CI_, GITLAB_ or DOCKER_ are the job variables, ${{ vars.NAME }}.",
     "In a CI job (CI_PROJECT_DIR is set) the trace is written to trace.json there, unless --output-file names another place.",
+    "With --port the job, CI_JOB_ID or ci by name, can be followed and cancelled there while it runs; without STEPS it only serves.",
   ],
-  flags: runFlags,
+  flags: { ...runFlags, ...portFlags },
   positionals: { min: 0, max: 0 },
   examples: [
     ['STEPS="$(cat steps.yml)" step-runner ci', "run the steps of a file"],
@@ -30,6 +33,8 @@ export const ci: Command = {
 
 async function run(line: CommandLine): Promise<number> {
   const text = process.env["STEPS"];
+  const port = line.number("port");
+  if (text === undefined && port !== undefined) return serveOnPort(line, port);
   if (text === undefined)
     throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
@@ -49,5 +54,13 @@ async function run(line: CommandLine): Promise<number> {
     baseDir: workDir,
     ...(process.env["CI_JOB_NAME"] === undefined ? {} : { jobName: process.env["CI_JOB_NAME"] }),
   } as const;
-  return runJob(line, job, isJob ? { outputFile: join(workDir, "trace.json") } : {});
+  const defaults = isJob ? { outputFile: join(workDir, "trace.json") } : {};
+  if (port === undefined) return runJob(line, job, defaults);
+  return serveOnPort(line, port, { id: process.env["CI_JOB_ID"] || "ci", request: job, ...defaults });
+}
+
+// A service is loaded only where one is wanted.
+async function serveOnPort(line: CommandLine, port: number, job?: ServedJob): Promise<number> {
+  const { serveJob } = await import("../run-served-job.ts");
+  return serveJob(line, port, job);
 }

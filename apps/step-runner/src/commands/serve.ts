@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { type Command, type CommandLine, errors, UsageError } from "@steps/console";
 import { socketPlaces } from "@steps/model";
 import { jobTableFlags, portFlags, socketFlag } from "../serve-flags.ts";
-import { StopSignals } from "../signals.ts";
+import { aborted, StopSignals } from "../signals.ts";
 import { startService } from "../start-service.ts";
 
 export const serve: Command = {
@@ -51,12 +51,4 @@ function socketOf(line: CommandLine): string {
   if (given !== undefined && given !== process.env["STEP_RUNNER_SOCKET"])
     throw new UsageError("Both a folder for the socket and --socket are given");
   return join(resolve(folder), "step-runner.sock");
-}
-
-/** Resolves when the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolved) => {
-    if (signal.aborted) resolved();
-    else signal.addEventListener("abort", () => resolved(), { once: true });
-  });
 }

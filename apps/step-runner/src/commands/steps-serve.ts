@@ -3,9 +3,8 @@ import { join, resolve } from "node:path";
 import type { Command, CommandLine } from "@steps/console";
 import { runSession } from "@steps/service";
 import { jobTableFlags, socketFlag } from "../serve-flags.ts";
-import { StopSignals } from "../signals.ts";
+import { aborted, StopSignals } from "../signals.ts";
 import { startService } from "../start-service.ts";
-import { aborted } from "./serve.ts";
 
 export const stepsServe: Command = {
   name: "steps serve",

@@ -22,25 +22,26 @@ const ABORT_MS = 1000;
 export async function stopService(service: Service, listeners: readonly Listener[]): Promise<void> {
   service.announceStop();
   for (const listener of listeners) listener.refuse();
-  const ended = Promise.all(listeners.map((listener) => listener.ended()));
   try {
     await service.jobs[Symbol.asyncDispose]();
-    if (await within(ended, DRAIN_MS)) return;
+    if (await drainListeners(listeners, DRAIN_MS)) return;
     service.abortCalls();
-    await within(ended, ABORT_MS);
+    await drainListeners(listeners, ABORT_MS);
   } finally {
     await Promise.all(listeners.map((listener) => listener.destroy()));
   }
 }
 
-/** Whether a promise is fulfilled in time. */
-export async function within(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+/** Takes no new calls and waits for the connections to end, which they do with their last call; not longer than told. */
+export async function drainListeners(listeners: readonly Listener[], timeoutMs: number): Promise<boolean> {
+  for (const listener of listeners) listener.refuse();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), timeoutMs);
   });
+  const ended = Promise.all(listeners.map((listener) => listener.ended()));
   try {
-    return await Promise.race([promise.then(() => true), late]);
+    return await Promise.race([ended.then(() => true), late]);
   } finally {
     clearTimeout(timer);
   }

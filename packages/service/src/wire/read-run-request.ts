@@ -90,7 +90,7 @@ function readVariable(variable: RunRequest["variables"][number]): JobVariable {
 function readInputs(request: RunRequest, spec: Spec): Record<string, RuntimeValue> {
   const inputs = createObject<RuntimeValue>();
   for (const [name, message] of Object.entries(request.inputs)) {
-    const value = toJson(ValueSchema, message) as Value;
+    const value: Value = toJson(ValueSchema, message);
     const port = Object.hasOwn(spec.inputs, name) ? spec.inputs[name] : undefined;
     inputs[name] = port?.isSensitive === true ? sensitive(value) : value;
   }

@@ -64,7 +64,7 @@ function answer({ messageRequest: asked }: Request, files: DescriptorFiles): Ans
 
 function found(fileDescriptorProto: Uint8Array[] | undefined, orElse: string): Answer {
   if (fileDescriptorProto === undefined) return failed(Code.NotFound, orElse);
-  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } } as Answer;
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
 function failed(errorCode: Code, errorMessage: string): Answer {
