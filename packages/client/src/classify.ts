@@ -33,18 +33,22 @@ export function isDenied(error: unknown): boolean {
 /** What the caller is told of a final answer about a job. Other errors are given back as they are. */
 export function toClientError(error: unknown, job: { readonly id: string; readonly lost: () => string }): unknown {
   if (!(error instanceof ConnectError)) return error;
-  const cause = error;
+  // The service has hints too, and one text to put them in.
+  const [text = "", hint] = error.rawMessage.split("\n  hint: ");
+  const options = { cause: error, hint };
   switch (error.code) {
     case Code.NotFound:
-      return new ClientError("JOB_LOST", job.lost(), { cause });
+      return new ClientError("JOB_LOST", job.lost(), options);
     case Code.OutOfRange:
     case Code.DataLoss:
-      return new ClientError("LOG_DAMAGED", `The log of job "${job.id}" cannot be read on: ${error.rawMessage}`, {
-        cause,
-      });
+      return new ClientError("LOG_DAMAGED", `The log of job "${job.id}" cannot be read on: ${text}`, options);
     case Code.InvalidArgument:
-      return new ClientError("REQUEST_INVALID", error.rawMessage, { cause });
+      return new ClientError("REQUEST_INVALID", error.rawMessage, { cause: error });
     default:
-      return new ClientError("REFUSED", `The service refused job "${job.id}": ${error.rawMessage}`, { cause });
+      return new ClientError(
+        "REFUSED",
+        `The service refused${job.id === "" ? "" : ` job "${job.id}"`}: ${text}`,
+        options,
+      );
   }
 }

@@ -6,3 +6,4 @@ export { createJobToken, type JobRequest, type JobVariable, toRunRequest } from 
 export type { ClientState, FollowOptions, JobOutcome } from "./follow-options.ts";
 export type { LinkState } from "./link.ts";
 export { followJob, runAndFollow, startJob } from "./run-and-follow.ts";
+export { cancelJob, closeJob, type JobCallOptions, listJobs } from "./job-calls.ts";

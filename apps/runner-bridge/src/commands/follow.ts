@@ -1,0 +1,31 @@
+import type { Command } from "@steps/console";
+import { followJob } from "@steps/client";
+import { openTarget } from "../dial-target.ts";
+import { commonFlags, followFlags, idOf, tokenOf } from "../follow-flags.ts";
+import { findRecord } from "../job-records.ts";
+import { showJob } from "../show-job.ts";
+
+export const follow: Command = {
+  name: "follow",
+  summary: "Print the output of a job that runs or ran, from its beginning, and exit as it does",
+  usage: "ID [TARGET] [flags]",
+  description: [
+    "The job is kept, so that it can be followed again, until it is closed or expires. Ctrl-C cancels it and follows it to its " +
+      "end; a second one leaves at once.",
+  ],
+  flags: {
+    close: { type: "boolean", summary: "Close the job when it has ended" },
+    ...followFlags,
+    ...commonFlags,
+  },
+  positionals: { min: 1, max: 1 },
+  examples: [["runner-bridge follow build-42 --docker runner", "follow a job in a container"]],
+  async run(line) {
+    const id = idOf(line);
+    await using target = openTarget(line);
+    const known = findRecord(id, target.name);
+    const record = known ?? { id, target: target.name };
+    const shown = { token: tokenOf(line) ?? known?.token, record, keep: !line.boolean("close") };
+    return showJob(line, shown, (options) => followJob(target.dial, id, options));
+  },
+};
