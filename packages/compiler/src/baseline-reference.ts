@@ -1,6 +1,7 @@
 import {
   decodeReference,
   gitUrlProblem,
+  imageNameProblem,
   isStepsError,
   type ReferenceProblem,
   type StepReference,
@@ -13,20 +14,8 @@ import { asString, checkKeys, type CompileContext, wrongType } from "./context.t
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
 const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
-const TEXTS = ["url", "filename", "version", "sha256"];
-const KNOWN = [
-  ...TEXTS,
-  "protocol",
-  "path",
-  "paths",
-  "pathExp",
-  "path_exp",
-  "specDef",
-  "spec_def",
-  "registry",
-  "repository",
-  "tag",
-];
+const TEXTS = ["url", "filename", "version", "sha256", "registry", "repository", "tag"];
+const KNOWN = [...TEXTS, "protocol", "path", "paths", "pathExp", "path_exp", "specDef", "spec_def"];
 
 interface Options {
   readonly pointer: string;
@@ -41,13 +30,6 @@ export function readBaselineReference(
 ): StepReference | undefined {
   checkKeys(context, node, { what: "a baseline reference", known: KNOWN });
   const protocol = readProtocol(node);
-  if (protocol === "oci") {
-    context.collector.report(node, {
-      code: "not-supported",
-      message: "References to OCI images are not supported yet",
-    });
-    return undefined;
-  }
   if (protocol === "spec_def") {
     const specDef = childOf(node, "specDef") ?? childOf(node, "spec_def");
     if (specDef === undefined) {
@@ -105,6 +87,8 @@ function referenceProblem(reference: StepReference): ReferenceProblem | undefine
     case "zip":
       if (reference.url === "") return { message: "The reference has an empty url" };
       return pathProblem(reference.dir, reference.file);
+    case "oci":
+      return imageNameProblem(reference) ?? pathProblem(reference.dir, reference.file);
     case "dist":
       return pathProblem(reference.path, reference.file);
     case "dynamic":

@@ -1,6 +1,8 @@
 import {
   type Diagnostic,
   gitUrlProblem,
+  type ImageName,
+  imageNameProblem,
   isReferenceProblem,
   parseReference,
   type ReferenceProblem,
@@ -27,7 +29,7 @@ export interface CompiledReference {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Compiles a reference: the short form as a string, or `{git: …}`, `{zip: …}`. */
+/** Compiles a reference: the short form as a string, or `{git: …}`, `{zip: …}`, `{oci: …}`. */
 export function compileReference(node: YamlNode, options: CompileOptions = {}): CompiledReference {
   const context = createContext(options);
   const reference = readReference(context, node);
@@ -37,6 +39,7 @@ export function compileReference(node: YamlNode, options: CompileOptions = {}): 
 
 const KINDS: KeyTable = { what: "a reference", known: ["git", "zip", "oci"] };
 const GIT_KEYS: KeyTable = { what: "a git reference", known: ["url", "rev", "dir", "file"] };
+const OCI_KEYS: KeyTable = { what: "an OCI reference", known: ["registry", "repository", "tag", "dir", "file"] };
 const ZIP_KEYS: KeyTable = { what: "a zip reference", known: ["url", "sha256", "dir", "file"] };
 
 /** The reference of an invocation in either form; what is wrong is reported. */
@@ -54,24 +57,23 @@ export function readReference(context: CompileContext, node: YamlNode): StepRefe
   if (kinds.length !== 1) {
     context.collector.report(node, {
       code: kinds.length === 0 ? "missing-key" : "conflicting-keys",
-      message: `A reference takes one of git and zip, found ${kinds.length === 0 ? "neither" : kinds.join(" and ")}`,
+      message: `A reference takes one of git, zip and oci, found ${kinds.length === 0 ? "none" : kinds.join(" and ")}`,
     });
     return undefined;
   }
-  if (kinds[0] === "oci") {
-    context.collector.report(node.entries.get("oci")?.key ?? node, {
-      code: "not-supported",
-      message: "References to OCI images are not supported yet",
-      hint: "Use a git repository, a zip file or a folder.",
-    });
-    return undefined;
-  }
-  const isGit = kinds[0] === "git";
-  const expanded = asMapping(context, childOf(node, kinds[0] as string) as YamlNode, `${kinds[0]}`);
+  const kind = kinds[0] as keyof typeof READERS;
+  const expanded = asMapping(context, childOf(node, kind) as YamlNode, kind);
   if (expanded === undefined) return undefined;
-  checkKeys(context, expanded, isGit ? GIT_KEYS : ZIP_KEYS);
-  return isGit ? readGit(context, expanded) : readZip(context, expanded);
+  const { keys, read } = READERS[kind];
+  checkKeys(context, expanded, keys);
+  return read(context, expanded);
 }
+
+const READERS = {
+  git: { keys: GIT_KEYS, read: readGit },
+  zip: { keys: ZIP_KEYS, read: readZip },
+  oci: { keys: OCI_KEYS, read: readOci },
+} as const;
 
 function readShort(context: CompileContext, text: string, node: YamlNode): StepReference | undefined {
   checkTemplateNode(context, node);
@@ -82,14 +84,17 @@ function readShort(context: CompileContext, text: string, node: YamlNode): StepR
 }
 
 export function reportProblem(context: CompileContext, node: YamlNode, { message, hint }: ReferenceProblem): void {
-  const isLater = message.startsWith("The reference names an OCI image");
-  context.collector.report(node, { code: isLater ? "not-supported" : "invalid-reference", message, hint });
+  context.collector.report(node, { code: "invalid-reference", message, hint });
 }
 
-interface Parts {
-  readonly url: string;
+/** Where in a component. */
+interface Place {
   readonly dir: string;
   readonly file?: string;
+}
+
+interface Parts extends Place {
+  readonly url: string;
 }
 
 function readGit(context: CompileContext, node: YamlMapping): StepReference | undefined {
@@ -128,6 +133,41 @@ function readZip(context: CompileContext, node: YamlMapping): StepReference | un
   return { kind: "zip", ...parts, ...(digest === undefined ? {} : { sha256: digest }) };
 }
 
+function readOci(context: CompileContext, node: YamlMapping): StepReference | undefined {
+  const place = readPlace(context, node);
+  const [registry, repository] = ["registry", "repository"].map((key) => requireText(context, node, key, true)?.trim());
+  const tagNode = childOf(node, "tag");
+  // An empty tag is the latest one, but a missing one may have been forgotten.
+  const isEmptyTag = tagNode?.kind === "scalar" && tagNode.text.trim() === "";
+  const tag = isEmptyTag ? "latest" : requireText(context, node, "tag", true)?.trim();
+  if (registry === undefined || repository === undefined || tag === undefined) return undefined;
+  if (holdsExpression(registry + repository + tag)) {
+    for (const key of ["registry", "repository", "tag"]) checkTemplateNode(context, childOf(node, key) as YamlNode);
+    checkDynamicFile(context, node, place.file);
+    const inner = innerPath(place);
+    return { kind: "dynamic", text: `oci://${registry}/${repository}:${tag}${inner === "" ? "" : ` ${inner}`}` };
+  }
+  const name = { registry: registry.toLowerCase(), repository, tag };
+  reportImageName(context, node, name);
+  return { kind: "oci", ...name, ...place };
+}
+
+/** Says what is wrong with an image's name where it is: each part is read with the others as they may be. */
+function reportImageName(context: CompileContext, node: YamlMapping, { registry, repository, tag }: ImageName): void {
+  const good: ImageName = { registry: "host", repository: "a", tag: "latest" };
+  const parts = {
+    registry: { ...good, registry },
+    repository: { ...good, registry, repository },
+    tag: { ...good, tag },
+  };
+  for (const [key, name] of Object.entries(parts)) {
+    const problem = imageNameProblem(name);
+    if (problem === undefined) continue;
+    reportProblem(context, childOf(node, key) ?? node, problem);
+    if (key === "registry") return;
+  }
+}
+
 /** The long form of a computed URL is its short form, which is read once the expressions are expanded. */
 function dynamic(
   context: CompileContext,
@@ -135,26 +175,38 @@ function dynamic(
   { parts, prefix, suffix }: { parts: Parts; prefix: string; suffix: string },
 ): StepReference {
   checkTemplateNode(context, childOf(node, "url") as YamlNode);
-  if (parts.file !== undefined && !/\.ya?ml$/i.test(parts.file)) {
-    reportProblem(context, childOf(node, "file") ?? node, {
-      message: `With an expression in url the file must end in .yml or .yaml: "${parts.file}"`,
-    });
-  }
-  const inner = [parts.dir, parts.file ?? ""].filter((part) => part !== "").join("/");
+  checkDynamicFile(context, node, parts.file);
+  const inner = innerPath(parts);
   return { kind: "dynamic", text: `${prefix}${parts.url}${inner === "" ? "" : `//${inner}`}${suffix}` };
+}
+
+function checkDynamicFile(context: CompileContext, node: YamlMapping, file: string | undefined): void {
+  if (file === undefined || /\.ya?ml$/i.test(file)) return;
+  const others = node.entries.has("url") ? "in url" : "in the name of the image";
+  reportProblem(context, childOf(node, "file") ?? node, {
+    message: `With an expression ${others} the file must end in .yml or .yaml: "${file}"`,
+  });
+}
+
+function innerPath({ dir, file }: Place): string {
+  return [dir, file ?? ""].filter((part) => part !== "").join("/");
 }
 
 function readParts(context: CompileContext, node: YamlMapping): Parts | undefined {
   const url = requireText(context, node, "url", true);
+  const place = readPlace(context, node);
+  return url === undefined ? undefined : { url: url.trim(), ...place };
+}
+
+function readPlace(context: CompileContext, node: YamlMapping): Place {
   const dirNode = childOf(node, "dir");
   const fileNode = childOf(node, "file");
   const dir = dirNode === undefined ? "" : readLiteral(context, dirNode, "dir");
   const file = fileNode === undefined ? undefined : readLiteral(context, fileNode, "file");
   const problem = pathProblem(dir ?? "", file);
   if (problem !== undefined) reportProblem(context, (problem.isFile ? fileNode : dirNode) ?? node, problem);
-  if (url === undefined) return undefined;
   const segments = (dir ?? "").split("/").filter((part) => part !== "" && part !== ".");
-  return { url: url.trim(), dir: segments.join("/"), ...(file === undefined ? {} : { file }) };
+  return { dir: segments.join("/"), ...(file === undefined ? {} : { file }) };
 }
 
 /** What is wrong with a place inside of a component. */

@@ -126,7 +126,7 @@ describe("decodeSpecDefinition()", () => {
     refuses({ definition: { type: "exec" } }, "exec.command is empty");
     refuses({ definition: { type: "exec", exec: { command: [] } } }, "exec.command is empty");
     refuses({ definition: { steps: [{ name: "a" }] } }, 'step "a" has no reference');
-    refuses({ definition: { steps: [{ step: { protocol: "oci" } }] } }, 'unknown protocol "oci"');
+    refuses({ definition: { steps: [{ step: { protocol: "x" as "git" } }] } }, 'unknown protocol "x"');
     refuses({ definition: { steps: [{ step: { protocol: "spec_def" } }] } }, "inline definition is missing");
   });
 

@@ -8,6 +8,15 @@ export * from "./error.ts";
 export * from "./event.ts";
 export * from "./position.ts";
 export * from "./public-url.ts";
+export {
+  DEFAULT_REGISTRY,
+  formatImageName,
+  type ImageName,
+  imageNameProblem,
+  isDigest,
+  isDigestLike,
+  parseImageName,
+} from "./oci-image.ts";
 export { gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 export * from "./reference.ts";
 export * from "./resource.ts";

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anyWrittenReference } from "../test/arbitrary.ts";
 import { publicUrl } from "./public-url.ts";
 import { formatReference, isReferenceProblem, parseReference } from "./reference.ts";
+import { imageNameProblem } from "./oci-image.ts";
 import { gitUrlProblem, versionProblem } from "./reference-problem.ts";
 
 const fragments = fc.constantFrom(
@@ -38,7 +39,11 @@ describe("references", () => {
           expect(new URL(parsed.url).hostname).not.toMatch(/^-/);
           expect(parsed.version).not.toMatch(/^-|\s/);
         }
-        if (parsed.kind === "git" || parsed.kind === "zip") expect(parsed.dir.split("/")).not.toContain("..");
+        if (parsed.kind === "oci") {
+          expect(imageNameProblem(parsed)).toBeUndefined();
+          expect(new URL(`https://${parsed.registry}/`).host).not.toBe("");
+        }
+        if ("dir" in parsed) expect(parsed.dir.split("/")).not.toContain("..");
         if (parsed.kind !== "dynamic")
           expect(Object.values(parsed).join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
         // A second reading changes nothing: formatting is stable.
@@ -62,6 +67,10 @@ describe("references", () => {
       (it) => `https:\\\\${it}@h\\p`,
       (it) => `  https://${it}@h/p`,
       (it) => `oci://${it}@h/p`,
+      (it) => `oci:${it}@h/p:v1`,
+      (it) => `user:${it}@h/p:v1`,
+      (it) => `oci://${it}@h/p@sha256:${"0".repeat(64)}`,
+      (it) => `user:${it}@h/p@sha256:${"0".repeat(64)} a`,
       (it) => `https://h/p.zip?private_token=${encodeURIComponent(it)}`,
       (it) => `https://h/p.zip?a=b&X-Amz-Signature=${encodeURIComponent(it)}#x`,
     );

@@ -91,10 +91,41 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
+  it.each<[string, StepReference]>([
+    ["h.io/p", { kind: "oci", registry: "h.io", repository: "p", tag: "latest", dir: "" }],
+    ["gitlab.com/g/p", { kind: "oci", registry: "gitlab.com", repository: "g/p", tag: "latest", dir: "" }],
+    ["g/p/x", { kind: "oci", registry: "registry.gitlab.com", repository: "g/p/x", tag: "latest", dir: "" }],
+    ["g/p:1.2", { kind: "oci", registry: "registry.gitlab.com", repository: "g/p", tag: "1.2", dir: "" }],
+    ["localhost/p:v1", { kind: "oci", registry: "localhost", repository: "p", tag: "v1", dir: "" }],
+    ["host:5000/x", { kind: "oci", registry: "host:5000", repository: "x", tag: "latest", dir: "" }],
+    ["H.IO:5000/x:V1", { kind: "oci", registry: "h.io:5000", repository: "x", tag: "V1", dir: "" }],
+    ["[::1]:5000/x", { kind: "oci", registry: "[::1]:5000", repository: "x", tag: "latest", dir: "" }],
+    ["h.io/p:v1 a/b.yml", { kind: "oci", registry: "h.io", repository: "p", tag: "v1", dir: "a", file: "b.yml" }],
+    ["h.io/p a/b c/", { kind: "oci", registry: "h.io", repository: "p", tag: "latest", dir: "a/b c" }],
+    [
+      "oci://h.io/p:v1 a@b/x.yml",
+      { kind: "oci", registry: "h.io", repository: "p", tag: "v1", dir: "a@b", file: "x.yml" },
+    ],
+    [
+      `h/i@sha256:${digest}`,
+      { kind: "oci", registry: "registry.gitlab.com", repository: "h/i", tag: `sha256:${digest}`, dir: "" },
+    ],
+    [
+      `h.io/i:v1@SHA256:${digest.toUpperCase()} x.yml`,
+      { kind: "oci", registry: "h.io", repository: "i", tag: `sha256:${digest}`, dir: "", file: "x.yml" },
+    ],
+    [`oci://h/i:sha256:${digest}`, { kind: "oci", registry: "h", repository: "i", tag: `sha256:${digest}`, dir: "" }],
+    ["oci://h/i:1", { kind: "oci", registry: "h", repository: "i", tag: "1", dir: "" }],
+    ["OCI://h/i:1.zip", { kind: "oci", registry: "h", repository: "i", tag: "1.zip", dir: "" }],
+    ["oci://h/i:1/-/a/b.yml", { kind: "oci", registry: "h", repository: "i", tag: "1", dir: "a", file: "b.yml" }],
+    ["oci:ns/i:1 sub/", { kind: "oci", registry: "registry.gitlab.com", repository: "ns/i", tag: "1", dir: "sub" }],
+  ])("reads OCI %j", (text, expected) => {
+    expect(parseReference(text)).toEqual(expected);
+  });
+
   it.each([
     ["", "The reference is empty"],
     [" \n", "The reference is empty"],
-    ["gitlab.com/g/p", 'The reference names no revision: "gitlab.com/g/p"'],
     ["https://u@h/p", 'The reference names no revision: "https://h/p"'],
     ["https://u:secret@h/p", 'The reference names no revision: "https://h/p"'],
     ["u:secret@h/p", 'The reference names no revision: "h/p"'],
@@ -132,9 +163,43 @@ describe("parseReference()", () => {
     ["h/p/-/../x@v1", 'The path leaves the component: "steps/../x"'],
     ["builtin://../x", 'The path leaves the component: "../x"'],
     ["builtin://", "The reference names no built-in step"],
-    ["oci://h/i:1", 'The reference names an OCI image: "oci://h/i:1"'],
-    ["oci:ns/i:1", 'The reference names an OCI image: "oci:ns/i:1"'],
-    [`h/i@sha256:${digest}`, `The reference names an OCI image: "h/i@sha256:${digest}"`],
+    [
+      "greet",
+      'The reference "greet" names no revision for git, and as an image: the OCI reference names no registry, and registry.gitlab.com has no repository "greet"',
+    ],
+    [
+      "h.io/Greet:1",
+      'The reference "h.io/Greet:1" names no revision for git, and as an image: the repository of an image has no upper-case letters: "Greet"',
+    ],
+    [
+      "h.io/../x",
+      'The reference "h.io/../x" names no revision for git, and as an image: the repository of the image is malformed: "../x"',
+    ],
+    ["h.io/p.git", 'The reference names no revision: "h.io/p.git"'],
+    ["oci://h/Greet", 'The repository of an image has no upper-case letters: "Greet"'],
+    ["oci://h", 'The OCI reference names no registry, and registry.gitlab.com has no repository "h"'],
+    ["oci://", "The OCI reference names no repository"],
+    ["oci://h/", "The OCI reference names no repository"],
+    ["oci:///p/q", 'The registry is malformed: ""'],
+    ["oci://0x7f.1/p", 'The registry is malformed: "0x7f.1"'],
+    ["oci://-h/p", 'The registry is malformed: "-h"'],
+    ["oci://h:99999/p", 'The registry is malformed: "h:99999"'],
+    ["oci://h/p:", 'The tag of the image is malformed: ""'],
+    ["oci://h/p:-x", 'The tag of the image is malformed: "-x"'],
+    ["oci://h/p:a/b", 'The repository of the image is malformed: "p:a/b"'],
+    ["oci://h/a//b", 'The repository of the image is malformed: "a//b"'],
+    ["oci://h/a..b", 'The repository of the image is malformed: "a..b"'],
+    [`oci://h/p:${"a".repeat(129)}`, `The tag of the image is malformed: "${"a".repeat(80)}"`],
+    [`oci://h/${"a".repeat(256)}`, `The name of the image is longer than 255 characters: "${"a".repeat(80)}"`],
+    [
+      `h/p@sha256:${digest.slice(2)}`,
+      `The digest of the image must have 64 hex digits: "sha256:${digest.slice(0, 33)}…"`,
+    ],
+    [`h/p@md5:${digest.slice(32)}`, 'The digest of the image has an unknown algorithm: "md5"'],
+    ["h/p@sha256:abc", 'The revision is malformed: "sha256:abc"'],
+    ["oci://h/p@v1", 'The OCI reference has a malformed digest: "v1"'],
+    ["oci://u:secret@h/p", "The OCI reference holds a user name"],
+    ["oci://h/p ../x", 'The path leaves the component: "../x"'],
     [`./${"a".repeat(70_000)}`, "The reference is too long"],
   ])("refuses %j", (text, message) => {
     expect(messageFor(text)).toBe(message);
@@ -173,6 +238,11 @@ describe("formatReference()", () => {
     [{ kind: "zip", url: "https://u:t@h/x.zip?sig=s", dir: "a" }, "https://h/x.zip?sig=[MASKED]//a"],
     [{ kind: "local", path: "/", file: "x.yml" }, "/x.yml"],
     [{ kind: "dist", path: "script" }, "builtin://script"],
+    [{ kind: "oci", registry: "h", repository: "a/b", tag: "v1", dir: "" }, "oci://h/a/b:v1"],
+    [
+      { kind: "oci", registry: "h:1", repository: "a", tag: `sha256:${digest}`, dir: "x y", file: "z.yml" },
+      `oci://h:1/a@sha256:${digest} x y/z.yml`,
+    ],
     [
       {
         kind: "inline",

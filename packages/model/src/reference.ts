@@ -1,4 +1,5 @@
 import type { SpecDefinition } from "./definition.ts";
+import { formatImageName, isDigestLike, parseImageName } from "./oci-image.ts";
 import { publicUrl } from "./public-url.ts";
 import { CONTROL, gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 
@@ -7,6 +8,7 @@ export type StepReference =
   | LocalReference
   | GitReference
   | ZipReference
+  | OciReference
   | DistReference
   | DynamicReference
   | InlineReference;
@@ -37,6 +39,19 @@ export interface ZipReference {
   readonly url: string;
   /** Expected SHA-256 of the archive, 64 lower-case hex digits. */
   readonly sha256?: string;
+  readonly dir: string;
+  readonly file?: string;
+}
+
+/** An image in a registry whose files are a step. */
+export interface OciReference {
+  readonly kind: "oci";
+  /** Host in lower case, with a port if one was written. */
+  readonly registry: string;
+  readonly repository: string;
+  /** A tag, or a digest like `sha256:…`. */
+  readonly tag: string;
+  /** From the image's root, without slashes at its ends; empty for the root. */
   readonly dir: string;
   readonly file?: string;
 }
@@ -83,8 +98,9 @@ const GIT_SCHEMES: ReadonlySet<string> = new Set([
 
 /**
  * Reads the short form of a reference. In this order: an expression anywhere makes it dynamic; `builtin://` and
- * `dist://`; a zip; a leading `.` or `/` is local; the rest is git, `URL[/-/PATH]@REV` with PATH below `steps/`, or
- * `git+URL[//PATH]@REV` with PATH from the root.
+ * `dist://`; `oci:`; a zip; a leading `.` or `/` is local; with an `@`, a scheme or a `.git` it is git,
+ * `URL[/-/PATH]@REV` with PATH below `steps/`, or `git+URL[//PATH]@REV` with PATH from the root; the rest, and what
+ * ends in the digest of an image, is OCI, `[REGISTRY/]REPOSITORY[:TAG|@DIGEST] [PATH]` (`steps-language` C8).
  *
  * @see docs/reference/references.md
  */
@@ -104,7 +120,7 @@ function parseTrimmed(trimmed: string): StepReference | ReferenceProblem {
   if (CONTROL.test(trimmed)) return { message: "The reference holds a control character" };
   const scheme = SCHEME.exec(trimmed)?.[1]?.toLowerCase();
   if (scheme === "builtin" || scheme === "dist") return parseDist(trimmed);
-  if (scheme === "oci" || trimmed.startsWith("oci:")) return ociProblem(trimmed);
+  if (scheme === "oci" || /^oci:/i.test(trimmed)) return parseOci(trimmed);
   if (scheme === undefined && /^[a-zA-Z][a-zA-Z0-9+.-]+:[/\\]/.test(trimmed)) {
     return { message: "The reference has a malformed scheme", hint: "A scheme ends in ://, as in https://." };
   }
@@ -116,7 +132,7 @@ function parseTrimmed(trimmed: string): StepReference | ReferenceProblem {
       hint: "Git references use https, http, ssh or file.",
     };
   }
-  return parseGit(trimmed, scheme);
+  return scheme === undefined && isImage(trimmed) ? parseBareImage(trimmed) : parseGit(trimmed, scheme);
 }
 
 /** Whether `parseReference()` found a problem. */
@@ -175,14 +191,13 @@ function parseGit(text: string, scheme: string | undefined): StepReference | Ref
   if (at === -1 || userinfo) {
     return {
       message: `The reference names no revision: "${publicUrl(text)}"`,
-      hint: `For git write ${publicUrl(text)}@REV with a branch, tag or commit, for a folder start with ./ or /. OCI images are not supported yet.`,
+      hint: `For git write ${publicUrl(text)}@REV with a branch, tag or commit, for an image oci://REGISTRY/REPOSITORY:TAG, for a folder start with ./ or /.`,
     };
   }
   const version = text.slice(at + 1);
   const location = text.slice(0, at);
-  if (/^[a-z0-9]+:[0-9a-f]{32,}$/i.test(version)) return ociProblem(text);
   const problem = versionProblem(version);
-  if (problem) return problem;
+  if (problem) return /^[a-z0-9]+:/i.test(version) ? { ...problem, hint: DIGEST_HINT } : problem;
   const explicit = scheme?.startsWith("git+") === true;
   const bare = explicit ? location.slice(4) : location;
   return explicit ? splitGit(bare, "//", "", version) : splitGit(bare, "/-/", "steps", version);
@@ -200,11 +215,49 @@ function splitGit(location: string, marker: string, prefix: string, version: str
   return { kind: "git", url, version, dir, ...(inner.file === undefined ? {} : { file: inner.file }) };
 }
 
-function ociProblem(text: string): ReferenceProblem {
-  return {
-    message: `The reference names an OCI image: "${publicUrl(text)}"`,
-    hint: "OCI images are not supported yet; use a git repository, a zip file or a folder.",
-  };
+const DIGEST_HINT = "As git, a revision has no colon; the digest of an image is sha256: and 64 hex digits.";
+
+// An `@` is git's unless a digest follows it, and a `.git` is nobody else's.
+function isImage(text: string): boolean {
+  const [name = ""] = text.split(/\s/, 1);
+  const at = name.lastIndexOf("@");
+  if (at !== -1)
+    return isDigestLike(name.slice(at + 1)) && name.indexOf("/") < at && name.indexOf("@") > name.indexOf("/");
+  return !text.includes("@") && !/\.git(?:\/|$)/i.test(name);
+}
+
+// Nothing says that an image was meant, so a mistake is told in both readings.
+function parseBareImage(text: string): StepReference | ReferenceProblem {
+  const parsed = readImage(text, false);
+  if (isReferenceProblem(parsed) && !text.includes("@")) {
+    const reading = `${parsed.message.charAt(0).toLowerCase()}${parsed.message.slice(1)}`;
+    return {
+      message: `The reference "${shorten(text)}" names no revision for git, and as an image: ${reading}`,
+      hint: `For git write ${shorten(text)}@REV with a branch, tag or commit, for an image REGISTRY/REPOSITORY:TAG, for a folder start with ./ or /.`,
+    };
+  }
+  return parsed;
+}
+
+function shorten(text: string): string {
+  const shown = publicUrl(text);
+  return shown.length > 120 ? `${shown.slice(0, 120)}…` : shown;
+}
+
+function parseOci(text: string): StepReference | ReferenceProblem {
+  const hasRegistry = /^oci:\/\//i.test(text);
+  return readImage(text.slice(hasRegistry ? 6 : 4), hasRegistry);
+}
+
+// The path follows a blank; `/-/` can be in no image's name and stands for one, as in git's short form.
+function readImage(text: string, hasRegistry: boolean): StepReference | ReferenceProblem {
+  const [, name = "", path = ""] = /^(.*?)(?:\/-\/|\s+)(.*)$/.exec(text) ?? [text, text];
+  const image = parseImageName(name, { hasRegistry });
+  if ("message" in image) return image;
+  const { dir, file } = splitFile(path, "dir");
+  const unsafe = unsafePath(dir);
+  if (unsafe) return unsafe;
+  return { kind: "oci", ...image, dir, ...(file === undefined ? {} : { file }) };
 }
 
 function unsafePath(dir: string): ReferenceProblem | undefined {
@@ -232,7 +285,7 @@ function splitFile<Key extends "path" | "dir">(
  * The text of a reference, without credentials; `parseReference()` reads it back to the same reference.
  *
  * What only the expanded form can say has no such text: a revision with an `@`, a zip whose URL does not end in `.zip`,
- * empty segments in the path of a git URL.
+ * empty segments in the path of a git URL, a folder of an image that begins with a blank.
  */
 export function formatReference(reference: StepReference): string {
   switch (reference.kind) {
@@ -244,6 +297,10 @@ export function formatReference(reference: StepReference): string {
       const inner = join(reference.dir, reference.file);
       const digest = reference.sha256 === undefined ? "" : `#sha256=${reference.sha256}`;
       return `${publicUrl(reference.url)}${inner === "" ? "" : `//${inner}`}${digest}`;
+    }
+    case "oci": {
+      const inner = join(reference.dir, reference.file);
+      return `oci://${formatImageName(reference)}${inner === "" ? "" : ` ${inner}`}`;
     }
     case "dist":
       return `builtin://${join(reference.path, reference.file)}`;

@@ -76,11 +76,43 @@ const anyZip: fc.Arbitrary<StepReference> = fc
   .tuple(anyZipUrl, anyDir, fc.option(fc.stringMatching(/^[0-9a-f]{64}$/), { nil: undefined }), optionalFile)
   .map(([url, dir, sha256, file]) => ({ kind: "zip", url, dir, ...(sha256 === undefined ? {} : { sha256 }), ...file }));
 
+const anyImagePart = fc.stringMatching(/^[a-z0-9]{1,4}((\.|_|__|-{1,3})[a-z0-9]{1,3}){0,2}$/);
+
+const anyOci: fc.Arbitrary<StepReference> = fc
+  .tuple(
+    fc.constantFrom(
+      "registry.gitlab.com",
+      "localhost",
+      "localhost:5000",
+      "127.0.0.1:80",
+      "[::1]:5000",
+      "host",
+      "a.zip",
+    ),
+    fc.array(anyImagePart, { minLength: 2, maxLength: 4 }),
+    fc.oneof(
+      fc.stringMatching(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,12}$/),
+      fc.stringMatching(/^[0-9a-f]{64}$/).map((hex) => `sha256:${hex}`),
+      fc.stringMatching(/^[0-9a-f]{128}$/).map((hex) => `sha512:${hex}`),
+    ),
+    anyDir,
+    optionalFile,
+  )
+  .map(([registry, parts, tag, dir, file]) => ({
+    kind: "oci",
+    registry,
+    repository: parts.join("/"),
+    tag,
+    dir,
+    ...file,
+  }));
+
 /** References in the form that `parseReference()` gives; none of them holds a credential. */
 export const anyWrittenReference: fc.Arbitrary<StepReference> = fc.oneof(
   fc.tuple(anyLocalPath, optionalFile).map(([path, file]): StepReference => ({ kind: "local", path, ...file })),
   anyGit,
   anyZip,
+  anyOci,
   fc
     .tuple(
       anyDir.filter((dir) => dir !== ""),
