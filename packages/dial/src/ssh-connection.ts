@@ -196,7 +196,8 @@ export class SshConnection {
   /** Closes every stream and says goodbye; cuts the connection if the server takes more than a second to answer. */
   async close(): Promise<void> {
     this.#lost ??= new DialError("ADDRESS_INVALID", "The SSH dialer was closed");
-    for (const stream of this.#streams) stream.destroy(this.#lost);
+    // Without an error: whoever closes has no use for one.
+    for (const stream of this.#streams) stream.destroy();
     if (this.#socket.destroyed) return;
     const closed = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
     this.#client.end();
