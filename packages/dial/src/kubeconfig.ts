@@ -37,7 +37,7 @@ interface Merged {
 
 /**
  * Reads the kubeconfig as kubectl does: the given file, or those in `KUBECONFIG` (absent ones are left out; of a name or value
- * that several files have, the first counts, as a whole), or `~/.kube/config`. Undefined when there is no configuration at all.
+ * that several files have, the first counts, as a whole; of a file, its first document), or `~/.kube/config`. Undefined when there is no configuration at all.
  * Rejects with ADDRESS_INVALID; messages name files, contexts and lines, never a value.
  */
 export async function loadKubeconfig(
@@ -142,11 +142,8 @@ function select(merged: Merged, name: string): KubeconfigSelection {
     throw new DialError("ADDRESS_INVALID", `The kubeconfig has no cluster ${what}`);
   }
   const userName = textField(context.fields, "user");
+  // A user that is not there is none, as with kubectl.
   const user = userName === undefined ? undefined : merged.users.get(userName);
-  if (userName !== undefined && user === undefined) {
-    const what = `${JSON.stringify(userName)} of the context ${JSON.stringify(name)}`;
-    throw new DialError("ADDRESS_INVALID", `The kubeconfig has no user ${what}`);
-  }
   return { cluster, user, namespace: textField(context.fields, "namespace") };
 }
 

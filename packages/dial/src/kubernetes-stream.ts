@@ -13,8 +13,8 @@ const CLOSE = 255;
 const BUFFER_BYTES = 256 * 1024;
 const MESSAGE_BYTES = 64 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
-/** How long after the status the server may take to close the connection. */
-const CLOSE_GRACE_MS = 5000;
+/** How long the server may be silent after the status before the connection counts as closed. */
+const CLOSE_GRACE_MS = 2000;
 const MAX_UNANSWERED_PINGS = 2;
 
 type Callback = (error?: Error | null) => void;
@@ -72,6 +72,7 @@ export class KubernetesStream extends Duplex {
 
   #onMessage(data: Buffer, isBinary: boolean): void {
     this.#wasHeard = true;
+    this.#graceTimer?.refresh();
     if (this.outcome !== undefined) return;
     if (!isBinary) return this.#refuse("a text message");
     // Servers may open each channel with an empty message.
@@ -154,14 +155,20 @@ export class KubernetesStream extends Duplex {
 
   #send(chunks: readonly Buffer[], callback: Callback): void {
     if (this.outcome !== undefined || this.#ws.readyState !== this.#ws.OPEN) {
-      return callback(new DialError("UNREACHABLE", `The connection to ${this.#name} is over`));
+      return callback(this.#lost());
     }
     const messages = packMessages(chunks);
     const last = messages.length - 1;
     if (last < 0) return callback();
+    const done = (error?: Error | null): void => callback(error ? this.#lost(error) : null);
     messages.forEach((message, index) => {
-      this.#ws.send(message, { binary: true, compress: false }, index === last ? callback : undefined);
+      this.#ws.send(message, { binary: true, compress: false }, index === last ? done : undefined);
     });
+  }
+
+  #lost(cause?: Error): DialError {
+    const why = cause === undefined ? "" : `: ${cause.message}`;
+    return new DialError("UNREACHABLE", `The connection to ${this.#name} is over${why}`, { cause });
   }
 
   override _final(callback: Callback): void {
