@@ -15,3 +15,5 @@ export type { KubernetesPod } from "./kubernetes-server-objects.ts";
 export type { ExecFault, ExecSession } from "./kubernetes-server-exec.ts";
 export { sshKey, startSshServer } from "./ssh-server.ts";
 export type { SshServer, SshServerOptions } from "./ssh-server.ts";
+export { createCertificates } from "./certificates.ts";
+export type { Certificate, TestCertificates } from "./certificates.ts";
