@@ -242,6 +242,20 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     }
   });
 
+  it("notices a host that answers no more", async () => {
+    const server = await sshd();
+    const { path } = await service(join(server.dir, "s.sock"));
+    const dialer = dialerTo(server, { socket: path, keepaliveMs: 50 });
+    const stream = await dialer.dial(never);
+    const error = once(stream, "error");
+    server.cut("SIGSTOP");
+    expect((await error)[0]).toMatchObject({
+      code: "UNREACHABLE",
+      message: expect.stringContaining("Keepalive") as string,
+    });
+    await expectEcho(await dialer.dial(never));
+  });
+
   it("opens another connection where one has no room for more commands, and closes it when they have ended", async () => {
     const bin = tempDir();
     const server = await sshd({

@@ -32,8 +32,8 @@ export interface SshServer extends AsyncDisposable {
   readonly hostKey: string;
   /** How many connections there are. */
   connections(): number;
-  /** Kills the process of every connection, as a machine that goes down; the server itself stays. Returns how many. */
-  cut(): number;
+  /** Kills the process of every connection, or stops it (SIGSTOP), as a machine that goes down; the server stays. Returns how many. */
+  cut(signal?: NodeJS.Signals): number;
   stop(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ function describe(
     knownHostsFile,
     hostKey,
     connections: () => childrenOf(is.pid).length,
-    cut: () => killAll(childrenOf(is.pid)),
+    cut: (signal) => killAll(childrenOf(is.pid), signal),
     stop: is.stop,
     [Symbol.asyncDispose]: is.stop,
   };
@@ -162,10 +162,10 @@ function parentOf(pid: string): number {
   }
 }
 
-function killAll(pids: readonly number[]): number {
+function killAll(pids: readonly number[], signal: NodeJS.Signals = "SIGKILL"): number {
   for (const pid of pids) {
     try {
-      process.kill(pid, "SIGKILL");
+      process.kill(pid, signal);
     } catch (cause) {
       // It ended by itself.
       void cause;
