@@ -63,6 +63,8 @@ export function createCache(options: CacheOptions): ComponentCache {
         return await (await import("./git/git-component.ts")).resolveGit(open(), request, how);
       case "zip":
         return await (await import("./zip/zip-component.ts")).resolveZip(open(), request, how);
+      case "oci":
+        return await (await import("./oci/oci-component.ts")).resolveOci(open(), request, how);
       case "local":
         return await (
           await import("./local/local-component.ts")

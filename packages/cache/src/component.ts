@@ -17,6 +17,16 @@ export type ComponentRequest =
       readonly sha256?: string;
     }
   | {
+      readonly kind: "oci";
+      /** Host, with a port if it has one. */
+      readonly registry: string;
+      readonly repository: string;
+      /** Tag, or digest: `sha256:` and 64 hex digits. */
+      readonly tag: string;
+      /** Environment of the step, where credentials are looked for first. It is never stored. */
+      readonly env?: Readonly<Record<string, string>>;
+    }
+  | {
       readonly kind: "local";
       /** Absolute. */
       readonly dir: string;
@@ -24,6 +34,7 @@ export type ComponentRequest =
 
 export type GitRequest = Extract<ComponentRequest, { kind: "git" }>;
 export type ZipRequest = Extract<ComponentRequest, { kind: "zip" }>;
+export type OciRequest = Extract<ComponentRequest, { kind: "oci" }>;
 export type LocalRequest = Extract<ComponentRequest, { kind: "local" }>;
 
 /** How far a fetch has come. */
@@ -38,7 +49,7 @@ export interface ResolveOptions {
   readonly onProgress?: (progress: FetchProgress) => void;
   /**
    * Replay: the component must be exactly this one. Git is fetched by `gitCommit` whatever the version says now, a zip
-   * is checked by `sha256`, a folder by `gitTree`.
+   * is checked by `sha256`, a folder by `gitTree`; of an image the manifest `sha256` is fetched, whatever the platform.
    */
   readonly pin?: Resource;
 }
@@ -55,10 +66,10 @@ export interface ResolvedComponent {
 
 /** A component that the cache knows. */
 export interface CacheEntry {
-  readonly kind: "git" | "zip";
+  readonly kind: "git" | "zip" | "oci";
   readonly uri: string;
   readonly version: string;
-  /** Full commit, or SHA-256 of the archive. */
+  /** Full commit, or SHA-256 of the archive or of the image's manifest. */
   readonly resolvedVersion: string;
   readonly gitTree: string;
   /** Of its files. */

@@ -4,9 +4,9 @@ import type { Remote } from "./remote.ts";
 
 export interface HttpRequest {
   readonly url: string;
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT";
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array<ArrayBuffer>;
+  readonly body?: Uint8Array<ArrayBuffer> | Blob;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface HttpAnswer {
 const MAX_REDIRECTS = 5;
 
 /**
- * Asks over HTTP. Redirects of a GET are followed up to five times, to `http` and `https` only and never from `https`
+ * Asks over HTTP. Redirects of a GET or HEAD are followed up to five times, to `http` and `https` only and never from `https`
  * down to `http`; credentials are sent to the origin of the remote and to no other.
  *
  * @throws {CacheError} TRANSPORT, CANCELLED
@@ -40,7 +40,8 @@ export async function request(remote: Remote, options: HttpRequest): Promise<Htt
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });
-    const target = method === "GET" && isRedirect(response.status) ? response.headers.get("location") : null;
+    const mayFollow = method === "GET" || method === "HEAD";
+    const target = mayFollow && isRedirect(response.status) ? response.headers.get("location") : null;
     if (target === null) return { url: url.href, response };
     await response.body?.cancel();
     url = follow(url, target, redirects);

@@ -63,7 +63,8 @@ function locationOf(url: URL): string {
   return publicUrl(bare.href);
 }
 
-function replacePrefix(location: string, mirrors: Readonly<Record<string, string>>): string | undefined {
+/** What a mirror has in place of a location: the longest prefix that fits decides. */
+export function replacePrefix(location: string, mirrors: Readonly<Record<string, string>>): string | undefined {
   const prefixes = Object.keys(mirrors).filter((prefix) => location.startsWith(prefix));
   const longest = prefixes.toSorted((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : `${mirrors[longest]}${location.slice(longest.length)}`;

@@ -8,11 +8,11 @@ import { uniquePath } from "./layout.ts";
 /** What the cache knows of one version at one location. */
 export interface IndexEntry {
   readonly format: 1;
-  readonly kind: "git" | "zip";
+  readonly kind: "git" | "zip" | "oci";
   /** URL without credentials, or absolute path. */
   readonly location: string;
   readonly version: string;
-  /** Full commit, or SHA-256 of the archive. */
+  /** Full commit, or SHA-256 of the archive or of the manifest; of a tag of an image the digest that it meant. */
   readonly resolved: string;
   readonly gitTree: string;
   readonly nativeTree?: string;
@@ -75,7 +75,7 @@ function isIndexEntry(value: unknown): value is IndexEntry {
   const entry = value as Partial<Record<keyof IndexEntry, unknown>>;
   return (
     entry.format === 1 &&
-    (entry.kind === "git" || entry.kind === "zip") &&
+    (entry.kind === "git" || entry.kind === "zip" || entry.kind === "oci") &&
     typeof entry.location === "string" &&
     typeof entry.version === "string" &&
     typeof entry.resolved === "string" &&
