@@ -8,10 +8,14 @@ import {
   type Diagnostic,
   digestOf,
   encodeSpecDefinition,
+  type EnvironmentRecord,
   formatReference,
   type GitReference,
   type LocalReference,
+  mapObject,
+  type OciReference,
   type Resource,
+  revealString,
   type SpecDefinition,
   type StepReference,
   type ZipReference,
@@ -73,6 +77,8 @@ export class StepLoader {
         return this.#loadTree(reference, { kind: "git", url: reference.url, version: reference.version }, options);
       case "zip":
         return this.#loadTree(reference, zipRequest(reference, from), options);
+      case "oci":
+        return this.#loadTree(reference, ociRequest(reference, options.env), options);
       case "dist":
         return this.#loadBuiltin(reference.path, options.inputNames);
       case "dynamic":
@@ -101,7 +107,7 @@ export class StepLoader {
   }
 
   async #loadTree(
-    reference: GitReference | ZipReference,
+    reference: GitReference | ZipReference | OciReference,
     request: ComponentRequest,
     options: LoadOptions,
   ): Promise<LoadedStep> {
@@ -111,12 +117,12 @@ export class StepLoader {
     this.#trees.set(root, { root, resource });
     const found = this.#findInTree(reference, root, options);
     const inner = join(relative(root, found.dir), found.file);
-    const name = `${formatReference({ ...reference, dir: "", file: "" }).replace(/@[^@]*$/, "")} ${inner}`;
+    const name = `${shownName(reference)} ${inner}`;
     return this.#compile(found, { root, resource, name: name.trim(), component }, options);
   }
 
   // The short form means `steps/`, but repositories of before that rule have their step at the root.
-  #findInTree(reference: GitReference | ZipReference, root: string, options: LoadOptions): StepFile {
+  #findInTree(reference: GitReference | ZipReference | OciReference, root: string, options: LoadOptions): StepFile {
     try {
       return findStepFile(join(root, reference.dir), reference.file, root);
     } catch (error) {
@@ -239,6 +245,18 @@ export class StepLoader {
     }
     return digest;
   }
+}
+
+// Without the version, which is in the trace.
+function shownName(reference: GitReference | ZipReference | OciReference): string {
+  if (reference.kind === "oci") return `${reference.registry}/${reference.repository}`;
+  return formatReference({ ...reference, dir: "", file: "" }).replace(/@[^@]*$/, "");
+}
+
+function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): ComponentRequest {
+  const { registry, repository, tag } = reference;
+  // The credentials are in it, and what a credential helper needs.
+  return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
 }
 
 function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {

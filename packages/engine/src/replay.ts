@@ -200,11 +200,23 @@ function recordedPath(dir: string, places: ReplayPlaces): string {
 }
 
 function findPin(pins: Pins, request: ComponentRequest, places: ReplayPlaces): Resource {
-  const uri = request.kind === "local" ? recordedPath(request.dir, places) : request.url;
-  const version = request.kind === "git" ? request.version : request.kind === "zip" ? (request.sha256 ?? "") : "";
+  const { uri, version } = wantedOf(request, places);
   const found = pins.find(request.kind, uri, version);
   if (found !== undefined) return found;
   throw new EngineError("PIN_MISSING", `Cannot replay component "${uri}": the trace does not name it`);
+}
+
+function wantedOf(request: ComponentRequest, places: ReplayPlaces): { uri: string; version: string } {
+  switch (request.kind) {
+    case "local":
+      return { uri: recordedPath(request.dir, places), version: "" };
+    case "git":
+      return { uri: request.url, version: request.version };
+    case "zip":
+      return { uri: request.url, version: request.sha256 ?? "" };
+    case "oci":
+      return { uri: `oci://${request.registry}/${request.repository}`, version: request.tag };
+  }
 }
 
 async function verifyComponents(
@@ -236,6 +248,10 @@ function requestFor(resource: ResourceJson, places: ReplayPlaces): ComponentRequ
       return { kind: "git", url: uri, version: resource.requestedVersion ?? "" };
     case "zip":
       return { kind: "zip", url: uri };
+    case "oci": {
+      const [, registry = "", repository = ""] = /^oci:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
+      return { kind: "oci", registry, repository, tag: resource.requestedVersion ?? "", env: {} };
+    }
     case "local": {
       const inner = relative(places.recordedBaseDir, uri);
       const isBelow = !inner.startsWith("..") && !isAbsolute(inner);

@@ -3,6 +3,7 @@ import {
   digestOf,
   isReferenceProblem,
   parseReference,
+  type RuntimeString,
   Sensitive,
   type SpecDefinition,
   type StepReference,
@@ -49,6 +50,8 @@ export async function openReference(
     readonly path: string;
     readonly pointer: string;
     readonly inputNames: readonly string[];
+    /** What the invocation adds to the caller's environment. */
+    readonly env: Readonly<Record<string, RuntimeString>>;
   },
 ): Promise<OpenedStep> {
   const { caller, path, pointer, inputNames } = options;
@@ -58,7 +61,7 @@ export async function openReference(
     return { ...inPlace(specDefinition, caller), reference, source };
   }
   const from = { dir: caller.dir, root: caller.root };
-  const env = caller.environment.flatten();
+  const env = caller.environment.with(options.env).flatten();
   const { signal } = run;
   const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, { signal, path, env, inputNames });
   return { ...loaded, reference, source: { pointer: "", positionOf } };

@@ -197,6 +197,8 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
     path,
     pointer: `${pointer}/step`,
     inputNames: Object.keys(invocation.inputs),
+    // The credentials of a registry may be the step's own.
+    env: reference.kind === "oci" ? expandEnv(expander, invocation.env, pointer) : {},
   });
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
