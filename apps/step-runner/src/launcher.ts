@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync, renameSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownStart } from "./bootstrap/start.ts";
 
 /**
  * Makes a folder with a `step-runner` in it that starts this very program, for scripts that call the command; jobs of
@@ -8,13 +9,20 @@ import { join } from "node:path";
 export function launcherDirectory(stateDir: string): string {
   const dir = join(stateDir, "bin");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(process.argv[1] ?? "")} "$@"\n`;
   const path = join(dir, "step-runner");
-  if (readOptional(path) !== text) {
-    const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${process.pid}`;
+  rmSync(draft, { force: true });
+  const { launcher } = ownStart();
+  if (launcher === undefined) {
+    const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(process.argv[1] ?? "")} "$@"\n`;
+    if (optional(() => readFileSync(path, "utf8")) === text) return dir;
     writeFileSync(draft, text, { mode: 0o755 });
-    renameSync(draft, path);
+  } else {
+    // There may be no shell.
+    if (optional(() => readlinkSync(path)) === launcher) return dir;
+    symlinkSync(launcher, draft);
   }
+  renameSync(draft, path);
   return dir;
 }
 
@@ -22,11 +30,13 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function readOptional(path: string): string | undefined {
+/** What is read, or `undefined` if it is not there or of another kind. */
+function optional(read: () => string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "EINVAL") return undefined;
     throw error;
   }
 }

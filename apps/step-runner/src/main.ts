@@ -1,16 +1,21 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
+import { ownStart } from "./bootstrap/start.ts";
 import { codeCacheDirectory } from "./code-cache.ts";
-import { VERSION } from "./version.ts";
+import { versionText } from "./version.ts";
 
-const args = process.argv.slice(2);
-if (args.length === 1 && (args[0] === "--version" || args[0] === "-V" || args[0] === "version")) {
-  process.stdout.write(`step-runner ${VERSION}\n`);
+const start = ownStart();
+const { name, args } = start;
+if (start.error !== undefined) {
+  process.stderr.write(`${name}: ${start.error}\n`);
+  process.exitCode = 2;
+} else if (args.length === 1 && ["--version", "-V", "version", "-v"].includes(args[0] ?? "")) {
+  process.stdout.write(versionText(name));
 } else {
   // Node keeps the compiled form of what is loaded below among the user's files; where it cannot, it only starts slower.
   enableCompileCache(codeCacheDirectory(process.env));
   // Everything else is behind this import, so that the version costs no more than Node itself.
-  void Promise.all([import("@steps/console"), import("./program.ts")]).then(async ([{ runProgram }, { program }]) => {
-    process.exitCode = await runProgram(program, args);
+  void import("./run-main.ts").then(async ({ runMain }) => {
+    process.exitCode = await runMain(start);
   });
 }

@@ -1,0 +1,85 @@
+import { basename, dirname } from "node:path";
+
+/** How this process was started. */
+export interface Start {
+  /** The name it answers to. */
+  readonly name: ProgramName;
+  readonly args: readonly string[];
+  /** The launcher that started it, without symbolic links. */
+  readonly launcher?: string;
+  /** The private runtime it runs in. */
+  readonly runtimeDir?: string;
+  /** Why the arguments that GitLab's runner left for us could not be read. */
+  readonly error?: string;
+}
+
+/** Ours, and the programs of GitLab that it may stand in for. */
+export type ProgramName = (typeof NAMES)[number];
+
+type Environment = Record<string, string | undefined>;
+
+/** The process as Node shows it; what is not for the steps is taken out of it. */
+export interface StartedProcess {
+  readonly execPath: string;
+  readonly argv: string[];
+  readonly env: Environment;
+}
+
+const NAMES = ["step-runner", "gitlab-runner-helper", "gitlab-runner"] as const;
+
+/** GitLab's runner keeps the arguments here, for images whose entry point drops them. */
+export const ARGV_VARIABLE = "_GITLAB_RUNNER_HELPER_NATIVE_STEPS_ARGV";
+
+let own: Start | undefined;
+
+/** How the running process was started; what the launcher changed in it is put right at the first call. */
+export function ownStart(): Start {
+  own ??= readStart(process);
+  return own;
+}
+
+/** Reads how a process was started: by a launcher (`launcher-code.ts` says how) or by a Node of the machine. */
+export function readStart(started: StartedProcess): Start {
+  const { argv, execPath, env } = started;
+  const runtimeDir = dirname(execPath);
+  const isLaunched = basename(execPath) === "ld.so" && dirname(dirname(argv[1] ?? "")) === runtimeDir;
+  const [launcher, calledAs] = isLaunched ? argv.splice(2, 2) : [];
+  if (isLaunched) revealVariables(env);
+  const recovered = recoverArgs(env);
+  return {
+    name: nameOf([calledAs, launcher, isLaunched ? undefined : argv[1]]),
+    args: argv.length > 2 ? argv.slice(2) : (recovered.args ?? []),
+    ...(isLaunched && launcher !== undefined ? { launcher, runtimeDir } : {}),
+    ...(argv.length > 2 || recovered.error === undefined ? {} : { error: recovered.error }),
+  };
+}
+
+function nameOf(paths: readonly (string | undefined)[]): ProgramName {
+  const called = paths.flatMap((path) => (path === undefined ? [] : [basename(path)]));
+  return NAMES.find((name) => name === called.find((text) => NAMES.some((known) => known === text))) ?? "step-runner";
+}
+
+/** What the launcher hides from Node is for the programs of the image. */
+function revealVariables(env: Environment): void {
+  for (const name of Object.keys(env)) {
+    const letter = /^%(?:(D_)|(ODE_)|PENSSL_)/.exec(name);
+    if (letter === null) continue;
+    env[`${letter[1] !== undefined ? "L" : letter[2] !== undefined ? "N" : "O"}${name.slice(1)}`] = env[name];
+    delete env[name];
+  }
+}
+
+function recoverArgs(env: Environment): { readonly args?: readonly string[]; readonly error?: string } {
+  const text = env[ARGV_VARIABLE];
+  delete env[ARGV_VARIABLE];
+  if (text === undefined || text === "") return {};
+  const error = `${ARGV_VARIABLE} is not a list of texts in JSON in base64`;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return { error };
+  try {
+    const args: unknown = JSON.parse(Buffer.from(text, "base64").toString());
+    return Array.isArray(args) && args.every((arg) => typeof arg === "string") ? { args } : { error };
+  } catch (cause) {
+    void cause;
+    return { error };
+  }
+}

@@ -1,0 +1,13 @@
+import { runProgram } from "@steps/console";
+import type { Start } from "./bootstrap/start.ts";
+import { program } from "./program.ts";
+
+/** Runs what the arguments name and gives its exit code. */
+export async function runMain(start: Start): Promise<number> {
+  if (start.launcher !== undefined) {
+    const { trustCertificates } = await import("./bootstrap/certificates.ts");
+    trustCertificates(start.launcher);
+  }
+  if (start.name === "step-runner") return runProgram(program, start.args);
+  return (await import("./bootstrap/run-helper.ts")).runHelper(program, start);
+}
