@@ -16,13 +16,22 @@ export interface Directories {
  * `STEP_RUNNER_STATE_DIR` or `$XDG_STATE_HOME/step-runner/v1`. Relative values of the XDG variables are ignored, as XDG wants.
  */
 export function userDirectories(env: Readonly<Record<string, string | undefined>>): Directories {
-  const home = env["HOME"] || homedir();
   const base = (value: string | undefined, fallback: string) =>
-    join(value?.startsWith("/") ? value : join(home, fallback), "step-runner", "v1");
+    join(value?.startsWith("/") ? value : join(homeOf(env), fallback), "step-runner", "v1");
   return {
     cache: env["STEP_RUNNER_CACHE_DIR"] || base(env["XDG_CACHE_HOME"], ".cache"),
     state: env["STEP_RUNNER_STATE_DIR"] || base(env["XDG_STATE_HOME"], ".local/state"),
   };
+}
+
+/** In a container a user may have neither the variable nor an entry in /etc/passwd; their home is the root then. */
+function homeOf(env: Readonly<Record<string, string | undefined>>): string {
+  try {
+    return env["HOME"] || homedir();
+  } catch (cause) {
+    void cause;
+    return "/";
+  }
 }
 
 /**
