@@ -5,8 +5,12 @@ import { program } from "./program.ts";
 /** Runs what the arguments name and gives its exit code. */
 export async function runMain(start: Start): Promise<number> {
   if (start.launcher !== undefined) {
-    const { trustCertificates } = await import("./bootstrap/certificates.ts");
+    const [{ trustCertificates }, { useTemporaryState }] = await Promise.all([
+      import("./bootstrap/certificates.ts"),
+      import("./bootstrap/temporary-state.ts"),
+    ]);
     trustCertificates(start.launcher);
+    useTemporaryState(process.env);
   }
   if (start.name === "step-runner") return runProgram(program, start.args);
   return (await import("./bootstrap/run-helper.ts")).runHelper(program, start);
