@@ -294,7 +294,7 @@ describe("credential plugins", () => {
     expect(await dialing).toMatchObject({ message: "enough" });
     const pid = Number(await readFile(pidFile, "utf8"));
     // Killed at once; the grandchild is a member of the group until its new parent has taken note.
-    await expect.poll(() => isGroupThere(pid)).toBe(false);
+    await expect.poll(() => isGroupThere(pid), { timeout: 30_000 }).toBe(false);
   });
 });
 
