@@ -12,7 +12,7 @@ const MAX_FOLDER_BYTES = 75;
  * The second one is not read here: it is meant for a child.
  */
 export async function socketPair(): Promise<[near: net.Socket, far: net.Socket]> {
-  const folder = await mkdtemp(join(shortTmpdir(), "dial-"));
+  const folder = await mkdtemp(join(shortTmpdir(), "dial-pair-"));
   const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true });
   try {
     server.listen(join(folder, "s"));
