@@ -40,7 +40,7 @@ async function serve(handler: Handler, request: ServerRequest, reply: ServerRepl
   const given = "authority" in request ? request.authority : request.headers.host;
   if (!isAuthority(given)) replaceAuthority(request);
   const answer = await handler(universalRequestFromNodeRequest(request, reply as never, undefined, undefined));
-  await universalResponseToNodeResponse(answer, reply as never);
+  await universalResponseToNodeResponse(answer, reply);
 }
 
 function isAuthority(text: string | undefined): boolean {
@@ -71,8 +71,7 @@ function refuseUnknown(request: ServerRequest, reply: ServerReply): void {
 
 /** Answers with a whole response. */
 export function end(reply: ServerReply, status: number, headers: Record<string, string>, body = ""): void {
-  // Both kinds have this form, and no common type for it.
-  const { writeHead } = reply as { writeHead(status: number, headers: Record<string, string>): unknown };
-  writeHead.call(reply, status, headers);
+  reply.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) reply.setHeader(name, value);
   reply.end(body);
 }

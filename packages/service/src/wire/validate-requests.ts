@@ -1,13 +1,16 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Validator } from "@bufbuild/protovalidate";
+import type { Validator, violationsToProto } from "@bufbuild/protovalidate";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ERROR_HEADER, wireText } from "./connect-error.ts";
 
-type Protovalidate = typeof import("@bufbuild/protovalidate");
-
 const MAX_VIOLATIONS = 20;
 
-let library: { readonly module: Protovalidate; readonly validator: Validator } | undefined;
+interface Library {
+  readonly validator: Validator;
+  readonly violationsToProto: typeof violationsToProto;
+}
+
+let library: Library | undefined;
 
 /**
  * Holds requests to the rules in their schema (`buf.validate`). A violation is INVALID_ARGUMENT: its message names the
@@ -37,14 +40,13 @@ async function check(schema: DescMessage, message: MessageShape<DescMessage>): P
   // A service that nobody calls does not hold the library in memory.
   if (library === undefined) {
     const module = await import("@bufbuild/protovalidate");
-    library = { module, validator: module.createValidator() };
+    library = { validator: module.createValidator(), violationsToProto: module.violationsToProto };
   }
-  const { module, validator } = library;
-  const result = validator.validate(schema, message);
+  const result = library.validator.validate(schema, message);
   if (result.kind === "valid") return;
   if (result.kind === "error") throw result.error;
   const violations = result.violations.slice(0, MAX_VIOLATIONS);
-  const [value, desc] = module.violationsToProto(violations);
+  const [value, desc] = library.violationsToProto(violations);
   throw new ConnectError(
     wireText(violations.map(String).join("; ")),
     Code.InvalidArgument,

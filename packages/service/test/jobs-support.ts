@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { compileStepList } from "@steps/compiler";
+import { sha256, type SpecDefinition } from "@steps/model";
+import { tempDir } from "@steps/testkit";
+import { onTestFinished } from "vitest";
+import type { Job, JobSpec, JobTable, JobTableOptions } from "../src/index.ts";
+import { openJobTable } from "../src/jobs/open-job-table.ts";
+
+/** A table in a folder of its own, closed when the test ends. */
+export async function openTable(options: Partial<JobTableOptions> = {}): Promise<JobTable & { readonly dir: string }> {
+  const dir = tempDir();
+  const table = await openJobTable({ ...tableOptions(dir), ...options });
+  onTestFinished(() => table[Symbol.asyncDispose]());
+  return Object.assign(table, { dir });
+}
+
+export function tableOptions(dir: string): JobTableOptions {
+  return {
+    stateDir: join(dir, "state"),
+    cacheDir: join(dir, "cache"),
+    runner: { name: "test", version: "1" },
+    env: { PATH: process.env["PATH"], HOME: dir },
+    graceMs: 200,
+  };
+}
+
+export function compile(steps: unknown): SpecDefinition {
+  const { specDefinition, diagnostics } = compileStepList({ name: "steps.yml", text: JSON.stringify(steps) });
+  if (specDefinition === undefined) throw new Error(JSON.stringify(diagnostics));
+  return specDefinition;
+}
+
+/** A job of one script. */
+export function scriptJob(dir: string, script: string, changes: Partial<JobSpec> = {}): JobSpec {
+  return stepsJob(dir, [{ name: "only", script }], changes);
+}
+
+export function stepsJob(dir: string, steps: unknown, changes: Partial<JobSpec> = {}): JobSpec {
+  return {
+    id: randomUUID(),
+    requestDigest: sha256(JSON.stringify(steps)),
+    isStrict: true,
+    source: "steps.yml",
+    specDefinition: compile(steps),
+    inputs: {},
+    variables: [],
+    env: {},
+    secrets: [],
+    workDir: join(dir, "work"),
+    ...changes,
+  };
+}
+
+export const never: AbortSignal = new AbortController().signal;
+
+/** Everything from the offsets on, until the job has ended; pieces are checked against the offsets they name. */
+export async function readAll(
+  job: Job,
+  from: { readonly stdout?: number; readonly stderr?: number } = {},
+): Promise<{ readonly stdout: Buffer; readonly stderr: Buffer }> {
+  const parts: { stdout: Uint8Array[]; stderr: Uint8Array[] } = { stdout: [], stderr: [] };
+  const next = { stdout: from.stdout ?? 0, stderr: from.stderr ?? 0 };
+  for await (const { stream, bytes, offset } of job.readOutput({ ...next }, never)) {
+    if (offset !== next[stream]) throw new Error(`${stream} at ${offset} instead of ${next[stream]}`);
+    if (bytes.length === 0 || bytes.length > 65_536) throw new Error(`piece of ${bytes.length} bytes`);
+    next[stream] += bytes.length;
+    parts[stream].push(bytes);
+  }
+  return { stdout: Buffer.concat(parts.stdout), stderr: Buffer.concat(parts.stderr) };
+}
+
+export async function readStamped(job: Job, offset = 0): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const bytes of job.readStamped(offset, never)) {
+    if (bytes.length === 0 || bytes.length > 65_536) throw new Error(`piece of ${bytes.length} bytes`);
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** What a stamped log says of one stream: headers gone, pieces joined, without the line feeds that were added. */
+export function unstamp(stamped: Buffer, tag: string): Buffer {
+  const parts: Buffer[] = [];
+  let isOpen = false;
+  for (let at = 0; at < stamped.length;) {
+    const end = stamped.indexOf(10, at);
+    const header = stamped.toString("latin1", at, at + 32);
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z 0[01][OE][ +]$/.test(header)) throw new Error(`header "${header}"`);
+    if (header.slice(28, 31) === tag) {
+      if (isOpen && header[31] === " ") parts.push(Buffer.from("\n"));
+      parts.push(stamped.subarray(at + 32, end));
+      isOpen = true;
+    }
+    at = end + 1;
+  }
+  if (isOpen) parts.push(Buffer.from("\n"));
+  return Buffer.concat(parts);
+}

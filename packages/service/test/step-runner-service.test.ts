@@ -1,0 +1,286 @@
+import { readFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { ViolationsSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { RunStatus, StepReferenceProtocol, StepResult_Status } from "@steps/proto";
+import { FollowIOResponse_StreamType, Job_JobStatus, RunRequest_StepType } from "@steps/proto/service";
+import { decodeTrace } from "@steps/trace";
+import { describe, expect, test } from "vitest";
+import { openWorld, readAll, type World } from "./harness.ts";
+
+async function refusal(call: Promise<unknown>): Promise<ConnectError> {
+  try {
+    await call;
+  } catch (error) {
+    return ConnectError.from(error);
+  }
+  throw new Error("The call was not refused");
+}
+
+async function drain(stream: AsyncIterable<unknown>): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
+const script = (text: string) => ({ ciScript: text });
+
+async function finished({ ours }: World, id: string) {
+  let last;
+  for await (const state of ours.follow({ id })) last = state;
+  if (last?.job === undefined) throw new Error("There was no state");
+  return { result: last.result, job: last.job };
+}
+
+describe("Run", () => {
+  test("a script runs, is followed to its end and is listed", async () => {
+    const world = await openWorld();
+    await world.ours.run({ id: "a", ...script("echo out; echo err >&2; echo $GREETING"), env: { GREETING: "hi" } });
+    expect(await readAll(world.ours, "a")).toEqual({ stdout: "out\nhi\n", stderr: "err\n" });
+    const { job, result } = await finished(world, "a");
+    expect(result?.status).toBe(StepResult_Status.success);
+    expect(job).toMatchObject({ status: Job_JobStatus.suceeded, runStatus: RunStatus.success, exitCode: 0 });
+    expect([job.stdoutBytes, job.stderrBytes]).toEqual([7n, 4n]);
+    const list = await world.ours.list({});
+    expect(list.jobs.map(({ id }) => id)).toEqual(["a"]);
+    expect(list.runner).toMatchObject({ name: "test", version: "1" });
+    expect(list.instance).toBe(world.jobs.instance);
+  });
+
+  test("steps are the baseline message, whose references are resolved from the working directory", async () => {
+    const world = await openWorld();
+    const specDef = {
+      spec: { spec: { inputs: { who: { type: 2 } }, outputMethod: 1 } },
+      definition: { type: 1, exec: { command: ["echo", "hello ${{ inputs.who }}"] } },
+    };
+    const who = create(ValueSchema, { kind: { case: "stringValue", value: "world" } });
+    const step = { name: "greet", step: { protocol: StepReferenceProtocol.spec_def, specDef }, inputs: { who } };
+    await world.ours.run({ id: "a", type: RunRequest_StepType.step, steps: [step] });
+    expect((await readAll(world.ours, "a")).stdout).toBe("hello world\n");
+  });
+
+  test("a definition with inputs, variables, a file and what is to be masked", async () => {
+    const world = await openWorld();
+    const definition = `
+spec:
+  inputs:
+    who: {type: string}
+    pass: {type: string, sensitive: true}
+---
+run:
+  - name: say
+    script: echo "\${{ inputs.who }} \${{ inputs.pass }} \${{ vars.TOKEN }} \${{ vars.PLAIN }} phrase-to-hide"; cat "\${{ vars.CONFIG }}"
+`;
+    const text = (value: string) => create(ValueSchema, { kind: { case: "stringValue", value } });
+    await world.ours.run({
+      id: "a",
+      definition,
+      source: "steps.yml",
+      inputs: { who: text("me"), pass: text("correct-horse") },
+      variables: [
+        { key: "TOKEN", value: "tok-12345678", masked: true },
+        { key: "PLAIN", value: "plain" },
+        { key: "CONFIG", value: "from a file\n", file: true },
+      ],
+      maskedValues: ["phrase-to-hide"],
+      jobName: "build",
+    });
+    expect((await readAll(world.ours, "a")).stdout).toBe("me [MASKED] [MASKED] plain [MASKED]\nfrom a file\n");
+  });
+
+  test.each([
+    [{}, "One of steps, ci_script and definition has to be given; found none of them"],
+    [{ ciScript: "a", definition: "b" }, "found ci_script and definition"],
+    [{ ciScript: "a", type: RunRequest_StepType.step }, "type: the request is of type steps and has ci_script"],
+    [{ definition: "[]", type: RunRequest_StepType.script }, "type: the request is of type ci_script"],
+    [{ ciScript: "a", workDir: "here" }, 'work_dir: "here" is not an absolute path'],
+    [{ ciScript: "a", env: { A: "a\0b" } }, "NUL"],
+    [{ ciScript: "a", timeout: { nanos: -1_000_000 } }, "timeout: a duration cannot be negative"],
+  ])("%j is refused", async (request, message) => {
+    const { ours } = await openWorld();
+    const error = await refusal(ours.run({ id: "a", ...request }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toContain(message);
+    expect((await ours.list({})).jobs).toEqual([]);
+  });
+
+  test("everything that is wrong with a definition is said at once, without the secrets in it", async () => {
+    const { ours } = await openWorld();
+    const definition = "- {name: a, scrip: echo}\n- {name: b, script: echo, env: {x: {y: tok-12345678}}}\n";
+    const variables = [{ key: "T", value: "tok-12345678", masked: true }];
+    const error = await refusal(ours.run({ id: "a", definition, variables, source: "ci/steps.yml" }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toMatch(/ci\/steps\.yml:1:/);
+    expect(error.rawMessage).toMatch(/ci\/steps\.yml:2:/);
+    expect(error.rawMessage).not.toContain("tok-12345678");
+    expect(error.metadata.get("step-runner-error")).toBe("REQUEST_INVALID");
+  });
+
+  test("a thousand errors fit into a trailer", async () => {
+    const { ours } = await openWorld();
+    const definition = Array.from({ length: 1000 }, (_, i) => `- {name: "ä ${i}", scrip: echo}`).join("\n");
+    const error = await refusal(ours.run({ id: "a", definition }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toMatch(/and \d+ more$/);
+  });
+
+  test("the same request again changes nothing, another one under its id is refused", async () => {
+    const { ours, dir } = await openWorld();
+    const request = { id: "a", ...script(`echo ran >> ${dir}/count`), env: { A: "1", B: "2" } };
+    await ours.run(request);
+    await ours.run({ ...request, env: { B: "2", A: "1" } });
+    await drain(ours.follow({ id: "a" }));
+    await ours.run(request);
+    expect((await refusal(ours.run({ ...request, env: { A: "2" } }))).code).toBe(Code.AlreadyExists);
+    expect(readFileSync(`${dir}/count`, "utf8")).toBe("ran\n");
+  });
+
+  test("a request that comes after its job was closed does not run again, one with another nonce does", async () => {
+    const { ours } = await openWorld();
+    const request = { id: "a", ...script("true"), nonce: "1" };
+    await ours.run(request);
+    await drain(ours.follow({ id: "a" }));
+    await ours.close({ id: "a" });
+    const error = await refusal(ours.run(request));
+    expect([error.code, error.metadata.get("step-runner-error")]).toEqual([Code.FailedPrecondition, "JOB_CLOSED"]);
+    await ours.run({ ...request, nonce: "2" });
+  });
+
+  test("too many jobs at once are refused", async () => {
+    const { ours } = await openWorld({ maxJobs: 1 });
+    await ours.run({ id: "a", ...script("sleep 60") });
+    expect((await refusal(ours.run({ id: "b", ...script("true") }))).code).toBe(Code.ResourceExhausted);
+  });
+});
+
+describe("rules of the schema", () => {
+  test("the rule of the seed names the environment", async () => {
+    const { ours } = await openWorld();
+    const error = await refusal(ours.run({ id: "a", ...script("true"), env: { "A-B": "x" } }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toContain("env must be alphanumeric with underscores");
+    const [violations] = error.findDetails(ViolationsSchema);
+    expect(violations?.violations.map(({ ruleId }) => ruleId)).toEqual(["env"]);
+  });
+
+  test.each([
+    ["run", {}, "id"],
+    ["run", { id: "a", variables: [{ key: "A B" }] }, "variables[0].key"],
+    ["follow", {}, "id"],
+    ["followIO", { id: "a", readStdout: -1 }, "read_stdout"],
+    ["cancel", {}, "id"],
+    ["close", {}, "id"],
+    ["getTrace", {}, "id"],
+  ] as const)("%s %j: %s", async (method, request, field) => {
+    const { ours } = await openWorld();
+    const answer = ours[method](request as never);
+    const error = await refusal(answer instanceof Promise ? answer : drain(answer));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage.startsWith(`${field}: `)).toBe(true);
+    expect(error.findDetails(ViolationsSchema)).toHaveLength(1);
+  });
+});
+
+describe("FollowIO", () => {
+  test("a wide offset obeys its rule too", async () => {
+    const { ours } = await openWorld();
+    const error = await refusal(drain(ours.followIO({ id: "a", stderrOffset: -1n })));
+    expect([error.code, error.rawMessage.split(":")[0]]).toEqual([Code.InvalidArgument, "stderr_offset"]);
+  });
+
+  test("goes on at any offset, by either kind of offset", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", ...script("printf abcdef; printf uvwxyz >&2") });
+    await drain(ours.follow({ id: "a" }));
+    const read = async (request: object) => {
+      const texts = { stdout: "", stderr: "" };
+      for await (const { stream, streamType } of ours.followIO({ id: "a", ...request }))
+        texts[streamType === FollowIOResponse_StreamType.stdout ? "stdout" : "stderr"] +=
+          Buffer.from(stream).toString();
+      return texts;
+    };
+    expect(await read({ readStdout: 2, readStderr: 6 })).toEqual({ stdout: "cdef", stderr: "" });
+    // The wide ones win.
+    expect(await read({ readStdout: 2, stdoutOffset: 4n, stderrOffset: 5n })).toEqual({ stdout: "ef", stderr: "z" });
+    expect((await refusal(drain(ours.followIO({ id: "a", readStdout: 7 })))).code).toBe(Code.OutOfRange);
+  });
+
+  test("says where each piece is in its stream", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", ...script("for i in 1 2 3; do echo $i; echo e$i >&2; sleep 0.05; done") });
+    const at = { 0: 0n, 1: 0n };
+    for await (const { stream, streamType, offset } of ours.followIO({ id: "a" })) {
+      const key = streamType === FollowIOResponse_StreamType.stdout ? 0 : 1;
+      expect(offset).toBe(at[key]);
+      at[key] += BigInt(stream.length);
+    }
+    expect(at).toEqual({ 0: 6n, 1: 9n });
+  });
+});
+
+describe("Follow, Cancel, Close, GetTrace", () => {
+  test("who comes late gets the current tree first", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", definition: "- {name: one, script: 'true'}\n- {name: two, script: 'exit 3'}" });
+    await drain(ours.follow({ id: "a" }));
+    const states = (await drain(ours.follow({ id: "a" }))) as Awaited<ReturnType<typeof finished>>[];
+    expect(states).toHaveLength(1);
+    expect(states[0]?.result?.subStepResults.map(({ status }) => status)).toEqual([
+      StepResult_Status.success,
+      StepResult_Status.failure,
+    ]);
+    expect(states[0]?.job).toMatchObject({ status: Job_JobStatus.failed, runStatus: RunStatus.failure, exitCode: 3 });
+    expect(states[0]?.job.error?.message).toContain("exit status 3");
+  });
+
+  test("a cancelled job ends, and may be cancelled again", async () => {
+    const world = await openWorld();
+    await world.ours.run({ id: "a", ...script("echo go; sleep 60") });
+    const output = world.ours.followIO({ id: "a" })[Symbol.asyncIterator]();
+    await output.next();
+    await world.ours.cancel({ id: "a" });
+    expect((await finished(world, "a")).job).toMatchObject({ runStatus: RunStatus.cancelled, exitCode: 143 });
+    await world.ours.cancel({ id: "a" });
+    expect((await output.next()).done).toBe(true);
+  });
+
+  test("a timeout is one", async () => {
+    const world = await openWorld();
+    await world.ours.run({ id: "a", ...script("sleep 60"), timeout: { nanos: 200_000_000 } });
+    expect((await finished(world, "a")).job).toMatchObject({ runStatus: RunStatus.timeout, exitCode: 124 });
+  });
+
+  test("an unknown job is NOT_FOUND, but for Close", async () => {
+    const { ours } = await openWorld();
+    for (const call of [
+      ours.cancel({ id: "x" }),
+      drain(ours.follow({ id: "x" })),
+      drain(ours.followIO({ id: "x" })),
+      drain(ours.getTrace({ id: "x" })),
+    ])
+      expect((await refusal(call)).code).toBe(Code.NotFound);
+    await ours.close({ id: "x" });
+    expect((await ours.list({ ids: ["x"] })).jobs).toEqual([]);
+  });
+
+  test("the trace is there when the job has ended", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", ...script("sleep 60") });
+    const error = await refusal(drain(ours.getTrace({ id: "a" })));
+    expect([error.code, error.metadata.get("step-runner-error")]).toEqual([Code.FailedPrecondition, "JOB_RUNNING"]);
+    await ours.cancel({ id: "a" });
+    await drain(ours.follow({ id: "a" }));
+    const parts: Buffer[] = [];
+    for await (const { data } of ours.getTrace({ id: "a" })) parts.push(Buffer.from(data));
+    expect((await decodeTrace(Buffer.concat(parts).toString())).request?.entry).toBe("service");
+  });
+
+  test("a closed job is forgotten", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", ...script("sleep 60") });
+    await ours.close({ id: "a" });
+    expect((await ours.list({})).jobs).toEqual([]);
+    expect((await refusal(drain(ours.follow({ id: "a" })))).code).toBe(Code.NotFound);
+  });
+});
