@@ -179,7 +179,7 @@ function openHost(line: CommandLine, address: string): Target {
 /** Reads `[USER@]HOST[:PORT]`; an IPv6 address with a port stands in brackets. @throws {UsageError} */
 export function readAddress(address: string): { user: string | undefined; host: string; port: number | undefined } {
   const match =
-    /^(?:(?<user>.+)@)?(?:\[(?<literal>[^\]]+)\](?::(?<port6>\d+))?|(?<name>[^:@]+)(?::(?<port>\d+))?|(?<bare>[^@]*:[^@]*:[^@]*))$/.exec(
+    /^(?:(?<user>.+)@)?(?:\[(?<literal>[^\]]+)\](?::(?<port6>\d+))?|(?<name>[^:@]+)(?::(?<port>\d+))?|(?<bare>[^@[\]]*:[^@[\]]*:[^@[\]]*))$/.exec(
       address,
     );
   const { user, literal, name, bare, port, port6 } = match?.groups ?? {};
