@@ -20,14 +20,18 @@ export type DockerAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: 101; readonly socket: Socket; readonly head: Buffer };
 
-const TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Asks a daemon on a connection of its own. Rejects when it cannot be reached, does not answer within 10 s, or the signal is
+ * Asks a daemon on a connection of its own. Rejects when it cannot be reached, does not answer in time (10 s), or the signal is
  * aborted; any status is an answer.
  */
-export async function askDocker(host: DockerHost, request: DockerRequest, signal: AbortSignal): Promise<DockerAnswer> {
+export async function askDocker(
+  host: DockerHost,
+  request: DockerRequest,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: { signal: AbortSignal; timeoutMs?: number | undefined },
+): Promise<DockerAnswer> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<DockerAnswer>();
   const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
@@ -39,7 +43,7 @@ export async function askDocker(host: DockerHost, request: DockerRequest, signal
     headers: headersOf(request, body),
   });
   const onAbort = (): void => reject(signal.reason);
-  const timer = setTimeout(() => reject(silent(host)), TIMEOUT_MS);
+  const timer = setTimeout(() => reject(silent(host, timeoutMs)), timeoutMs);
   signal.addEventListener("abort", onAbort);
   sent.on("error", (error) => reject(connectError(host, error)));
   sent.on("response", (response) => {
@@ -93,8 +97,8 @@ export function messageOfAnswer(text: string): string {
   return printable(text.slice(0, 500));
 }
 
-function silent(host: DockerHost): DialError {
-  return new DialError("UNREACHABLE", `The Docker daemon at ${host.name} did not answer within ${TIMEOUT_MS / 1000} s`);
+function silent(host: DockerHost, timeoutMs: number): DialError {
+  return new DialError("UNREACHABLE", `The Docker daemon at ${host.name} did not answer within ${timeoutMs / 1000} s`);
 }
 
 function connectError(host: DockerHost, cause: Error): DialError {

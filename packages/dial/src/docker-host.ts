@@ -24,6 +24,8 @@ export interface DockerHostOptions {
   readonly tls?: DockerTls;
   /** The variables above and `HOME`; those of this process by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How long the daemon may take to answer a request; 10 s by default. */
+  readonly timeoutMs?: number;
 }
 
 /** An address in the form that `node:http` and `node:https` take. */

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { BoundedText } from "./bounded-text.ts";
 import { DialError } from "./dial-error.ts";
@@ -14,14 +13,14 @@ const MAX_TYPE = 3;
  */
 export class DockerStream extends Duplex {
   readonly stderr: BoundedText = new BoundedText();
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #header: Buffer = Buffer.alloc(HEADER_BYTES);
   #headerBytes = 0;
   #contentBytes = 0;
   #afterDrain: ((error?: Error | null) => void) | undefined;
 
   /** `head` is what had arrived with the answer to the upgrade. */
-  constructor(socket: Socket, head: Buffer) {
+  constructor(socket: Duplex, head: Buffer) {
     super({ allowHalfOpen: true });
     this.#socket = socket;
     socket.pause();

@@ -45,7 +45,7 @@ export function dialDocker(target: DockerTarget): Dial {
     signal.throwIfAborted();
     if (target.container === "") throw new DialError("ADDRESS_INVALID", "The container has no name");
     const host = await readDockerHost(target);
-    const attempt = { host, target, signal };
+    const attempt = { host, target, signal, timeoutMs: target.timeoutMs };
     const missing: string[] = [];
     for (const command of commands) {
       try {
@@ -65,6 +65,7 @@ interface Attempt {
   readonly host: DockerHost;
   readonly target: DockerTarget;
   readonly signal: AbortSignal;
+  readonly timeoutMs: number | undefined;
 }
 
 /** The command is not there or cannot be executed, so the next one is tried. */
@@ -82,7 +83,7 @@ async function execute(attempt: Attempt, command: readonly string[]): Promise<Du
     body: { Detach: false, Tty: false },
     upgrade: true,
   };
-  const answer = await askDocker(attempt.host, request, attempt.signal);
+  const answer = await askDocker(attempt.host, request, attempt);
   if (!("socket" in answer)) throw refusal(attempt, answer, command);
   answer.socket.setNoDelay(true);
   answer.socket.setKeepAlive(true, KEEP_ALIVE_MS); // A remote daemon may vanish without a word.
@@ -97,7 +98,7 @@ async function createExec(attempt: Attempt, command: readonly string[]): Promise
   const attached = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false };
   const body = { ...attached, Cmd: command, ...(user !== undefined && { User: user }) };
   const path = `/containers/${encodeURIComponent(container)}/exec`;
-  const answer = await askDocker(attempt.host, { method: "POST", path, body }, attempt.signal);
+  const answer = await askDocker(attempt.host, { method: "POST", path, body }, attempt);
   if ("socket" in answer) answer.socket.destroy();
   const text = "text" in answer ? answer.text : "";
   if (answer.status !== 201) throw refusal(attempt, { status: answer.status, text }, command);
@@ -160,7 +161,7 @@ async function explain(attempt: Attempt, { id, command, stream, text }: Silence)
 /** The exit status of an exec, which the daemon may learn a little after its output ended; undefined while it runs. */
 async function exitStatus(attempt: Attempt, id: string): Promise<number | undefined> {
   for (let poll = 0; poll < STATUS_POLLS; poll += 1) {
-    const answer = await askDocker(attempt.host, { method: "GET", path: `/exec/${id}/json` }, attempt.signal);
+    const answer = await askDocker(attempt.host, { method: "GET", path: `/exec/${id}/json` }, attempt);
     if (!("text" in answer) || answer.status !== 200) return undefined;
     const code = field(answer.text, "ExitCode");
     if (field(answer.text, "Running") === false && typeof code === "number") return code;
