@@ -1,4 +1,4 @@
-export { createMasker, MASK, type Masker } from "./mask.ts";
+export { createMasker, MASK, type Masker, type MaskOptions } from "./mask.ts";
 export type { MaskStream } from "./mask-stream.ts";
 export { createRedactor, type Redactor } from "./redact.ts";
 export * from "./journal-event.ts";

@@ -1,4 +1,5 @@
 import type { Automaton } from "./automaton.ts";
+import { createTokenScanner } from "./token-shape.ts";
 
 /** Masks one stream of bytes, whatever the borders of its chunks. */
 export interface MaskStream {
@@ -21,9 +22,10 @@ interface Span {
   end: number;
 }
 
-/** Masks all of some bytes; the input itself when nothing is found. */
-export function maskBytes(bytes: Uint8Array, automata: readonly Automaton[]): Uint8Array {
+/** Masks all of some bytes, with `findsTokens` also what has the shape of a token; the input itself when nothing is found. */
+export function maskBytes(bytes: Uint8Array, automata: readonly Automaton[], findsTokens = false): Uint8Array {
   const spans: Span[] = [];
+  if (findsTokens) createTokenScanner().scan(bytes, 0, (start, end) => spans.push({ start, end }));
   for (const automaton of automata) {
     automaton.scan(bytes, { start: 0, state: 0 }, (end, length) => addHit(spans, { automaton, bytes, end, length }));
   }
@@ -35,7 +37,10 @@ export function maskBytes(bytes: Uint8Array, automata: readonly Automaton[]): Ui
 export function createMaskStream(source: {
   readonly automata: () => readonly Automaton[];
   readonly version: () => number;
+  readonly findsTokens?: boolean;
 }): MaskStream {
+  const scanner = source.findsTokens === true ? createTokenScanner() : undefined;
+  let tokens: Span[] = [];
   let automata: readonly Automaton[] = [];
   let version = 0;
   let states: number[] = [];
@@ -52,6 +57,15 @@ export function createMaskStream(source: {
     });
   };
 
+  const scanTokens = (data: Uint8Array, from: number): void => {
+    scanner?.scan(data, from, (start, end, continued) => {
+      const last = tokens.at(-1);
+      if (!continued) tokens.push({ start, end });
+      else if (last?.end === start) last.end = end;
+      else covered = end;
+    });
+  };
+
   // New secrets may have begun in what is held back already: it is read again from its start.
   const refresh = (): void => {
     if (version === source.version()) return;
@@ -63,15 +77,14 @@ export function createMaskStream(source: {
   };
 
   const release = (data: Uint8Array, until: number): Uint8Array => {
-    if (spans.length === 0 && covered === 0) {
+    if (spans.length === 0 && tokens.length === 0 && covered === 0) {
       held = tail(data, until);
       return until === data.length ? data : data.subarray(0, until);
     }
-    const merged = mergeSpans(spans);
+    const merged = mergeSpans([...spans, ...tokens]);
     const emitted = emit(data, { spans: merged, until, covered });
-    spans = merged
-      .filter((span) => span.start >= until)
-      .map((span) => ({ start: span.start - until, end: span.end - until }));
+    spans = spansFrom(spans, until);
+    tokens = spansFrom(tokens, until);
     covered = Math.max(0, emitted.covered - until);
     held = tail(data, until);
     return emitted.output;
@@ -80,9 +93,10 @@ export function createMaskStream(source: {
   return {
     push(chunk) {
       refresh();
-      if (automata.length === 0) return chunk;
+      if (automata.length === 0 && scanner === undefined) return chunk;
       const data = held.length === 0 ? chunk : concat([held, chunk]);
       scan(data, held.length);
+      scanTokens(data, held.length);
       let until = data.length;
       automata.forEach((automaton, k) => {
         until = Math.min(until, holdFrom(automaton, data, states[k] as number));
@@ -93,6 +107,8 @@ export function createMaskStream(source: {
       refresh();
       const output = release(held, held.length);
       states = states.map(() => 0);
+      spans = [];
+      tokens = [];
       covered = 0;
       return output;
     },
@@ -154,6 +170,11 @@ function afterBreaks(bytes: Uint8Array): number {
     if (breaks > MAX_BREAKS) return i + breaks;
   }
   return 0;
+}
+
+/** Those that were not written yet, as offsets into what is left. */
+function spansFrom(spans: readonly Span[], from: number): Span[] {
+  return spans.filter((span) => span.start >= from).map(({ start, end }) => ({ start: start - from, end: end - from }));
 }
 
 /** Sorted, and what overlaps made one. */

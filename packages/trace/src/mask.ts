@@ -1,6 +1,7 @@
 import { type Automaton, createAutomaton } from "./automaton.ts";
 import { createMaskStream, maskBytes, type MaskStream } from "./mask-stream.ts";
 import { isUnmaskable, secretForms } from "./secret-forms.ts";
+import { hasToken } from "./token-shape.ts";
 
 /** Takes secrets out of text and bytes. One for each job: secrets are added as they become known. */
 export interface Masker {
@@ -9,6 +10,7 @@ export interface Masker {
    * refused, since masking them would ruin what is shown; `unmaskable` counts them.
    */
   add(secret: string): void;
+  /** Nothing was added. */
   readonly isEmpty: boolean;
   /** How many different texts were refused. */
   readonly unmaskable: number;
@@ -35,8 +37,18 @@ interface Layer {
   readonly size: number;
 }
 
+/** What is masked besides the secrets that are added. */
+export interface MaskOptions {
+  /**
+   * Also what has the shape of one of GitLab's tokens: a prefix such as `glpat-`, which stays, and the letters, digits and `-._=`
+   * after it. Default: no.
+   */
+  readonly masksTokens?: boolean;
+}
+
 /** A masker that knows no secret yet. */
-export function createMasker(): Masker {
+export function createMasker(options: MaskOptions = {}): Masker {
+  const findsTokens = options.masksTokens === true;
   const known = new Set<string>();
   const refused = new Set<string>();
   const forms = new Set<string>();
@@ -102,14 +114,15 @@ export function createMasker(): Masker {
       return version;
     },
     text(text) {
+      if (findsTokens && hasToken(text)) return Buffer.from(maskBytes(Buffer.from(text), current(), true)).toString();
       if (known.size === 0 || text.length * 3 < minLength) return text;
       return maskText(text, current());
     },
     bytes(chunk) {
-      return known.size === 0 ? chunk : maskBytes(chunk, current());
+      return known.size === 0 && !findsTokens ? chunk : maskBytes(chunk, current(), findsTokens);
     },
     stream() {
-      return createMaskStream({ automata: current, version: () => version });
+      return createMaskStream({ automata: current, version: () => version, findsTokens });
     },
   };
 }

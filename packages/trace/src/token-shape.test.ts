@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { createMasker } from "./index.ts";
+
+function masked(text: string, ...secrets: string[]): string {
+  const masker = createMasker({ masksTokens: true });
+  for (const secret of secrets) masker.add(secret);
+  return masker.text(text);
+}
+
+/** The chunks that come out, for the chunks that go in. */
+function pushed(chunks: readonly string[], ...secrets: string[]): string[] {
+  const masker = createMasker({ masksTokens: true });
+  for (const secret of secrets) masker.add(secret);
+  const stream = masker.stream();
+  const out = chunks.map((chunk) => Buffer.from(stream.push(Buffer.from(chunk))).toString());
+  return [...out, Buffer.from(stream.end()).toString()];
+}
+
+describe("tokens by their shape", () => {
+  it.each([
+    ["a glpat-Ab0_-.= b", "a glpat-[MASKED] b"],
+    ["xglpat-abc", "xglpat-[MASKED]"],
+    ["glpat-aglpat-b c", "glpat-[MASKED] c"],
+    ["glpat- glpat-\nglpat-", "glpat- glpat-\nglpat-"],
+    ["glpat-[MASKED]", "glpat-[MASKED]"],
+    ["glpaglpat-x", "glpaglpat-[MASKED]"],
+    ["gglpat-x,glrt-y,glrtr-z", "gglpat-[MASKED],glrt-[MASKED],glrtr-[MASKED]"],
+    ["Cookie: _gitlab_session=0f1; x", "Cookie: _gitlab_session=[MASKED]; x"],
+    ["__gitlab_gitlab_session=_gitlab_session=a", "__gitlab_gitlab_session=[MASKED]"],
+    ["glxx-abc GLPAT-abc global-x gl-", "glxx-abc GLPAT-abc global-x gl-"],
+    ["glpat-é glpat-aé", "glpat-é glpat-[MASKED]é"],
+  ])("%j becomes %j, however it is cut", (text, expected) => {
+    expect(masked(text)).toBe(expected);
+    expect(pushed(Array.from(text)).join("")).toBe(expected);
+  });
+
+  it("knows every prefix of GitLab's runner and those that came later", () => {
+    const names = "pat oas dt rt rtr cbt ptt ft imt agent soat ffct wt tok".split(" ");
+    for (const name of names) expect(masked(`gl${name}-x`)).toBe(`gl${name}-[MASKED]`);
+  });
+
+  it("is off unless it is asked for", () => {
+    expect(createMasker().text("glpat-abc")).toBe("glpat-abc");
+    const chunk = Buffer.from("glpat-abc");
+    expect(createMasker().stream().push(chunk)).toBe(chunk);
+  });
+
+  it("holds nothing back and keeps the borders of writes, also within a prefix and a token", () => {
+    expect(pushed(["x glp", "at-", "ab", "", "cd e", "f"])).toEqual(["x glp", "at-", "[MASKED]", "", " e", "f", ""]);
+    const chunk = Buffer.from("nothing here but a glint of gl and _gitlab_");
+    expect(createMasker({ masksTokens: true }).stream().push(chunk)).toBe(chunk);
+  });
+
+  it("masks a token without an end to its end, in bounded memory", () => {
+    const stream = createMasker({ masksTokens: true }).stream();
+    stream.push(Buffer.from("glpat-"));
+    const piece = Buffer.alloc(65_536, "a");
+    expect(Buffer.from(stream.push(piece)).toString()).toBe("[MASKED]");
+    for (let i = 0; i < 100; i++) expect(stream.push(piece)).toHaveLength(0);
+    expect(Buffer.from(stream.push(Buffer.from("a b"))).toString()).toBe(" b");
+  });
+
+  it("leaves one mark where tokens and secrets overlap", () => {
+    expect(masked("glpat-abcdef!", "glpat-abc")).toBe("[MASKED]!");
+    expect(masked("glpat-abcdef!ghi", "def!ghi")).toBe("glpat-[MASKED]");
+    expect(masked("123456glpat-ab", "123456gl")).toBe("[MASKED]pat-[MASKED]");
+    expect(pushed(["glpat-ab", "cde", "f"], "abcdefgh").join("")).toBe("glpat-[MASKED]");
+    expect(pushed(["glpat-abcd", "ef", "!ghi."], "def!ghi").join("")).toBe("glpat-[MASKED].");
+  });
+
+  it("keeps what was found when a secret is added in the middle", () => {
+    const masker = createMasker({ masksTokens: true });
+    masker.add("abcdefgh");
+    const stream = masker.stream();
+    const first = Buffer.from(stream.push(Buffer.from("glpat-abc"))).toString();
+    masker.add("another-secret");
+    const rest = [stream.push(Buffer.from("d e")), stream.end()].map((part) => Buffer.from(part).toString());
+    expect(first + rest.join("")).toBe("glpat-[MASKED] e");
+  });
+});
