@@ -1,4 +1,3 @@
-import type { CacheContext } from "../context.ts";
 import { CacheError } from "../error.ts";
 import type { HttpAnswer, HttpRequest } from "../http-client.ts";
 import { request } from "../http-client.ts";
@@ -32,11 +31,16 @@ interface Known {
   readonly tokens: Map<string, Token>;
 }
 
-const known = new WeakMap<CacheContext, Known>();
+const known = new WeakMap<RegistryOwner, Known>();
+
+/** Who asks: what is learned of registries is remembered for it. */
+export interface RegistryOwner {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** Opens a client. Nothing is asked before the first request. */
 export function openRegistry(
-  context: CacheContext,
+  context: RegistryOwner,
   endpoint: RegistryEndpoint,
   options: RegistryOptions,
 ): RegistryClient {
@@ -80,7 +84,7 @@ interface Session {
 }
 
 function createSession(
-  context: CacheContext,
+  context: RegistryOwner,
   endpoint: RegistryEndpoint,
   options: RegistryOptions,
   memory: Known,
