@@ -1,6 +1,7 @@
 import { type CommandLine, UsageError } from "@steps/console";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createEngine, type Engine, type EngineOptions, type TraceSync } from "@steps/engine";
+import { launcherDirectory } from "./launcher.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -16,6 +17,7 @@ export function openEngine(
   const traceSync = line.string("trace-sync");
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
+    program: ownProgram,
     ...(cacheDir === undefined ? {} : { cacheDir }),
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(traceSync === undefined ? {} : { traceSync: traceSync as TraceSync }),
@@ -24,6 +26,11 @@ export function openEngine(
       excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),
     },
   });
+}
+
+/** A program that starts this one again, for built-in steps. */
+export function ownProgram(stateDir: string): string {
+  return join(launcherDirectory(stateDir), "step-runner");
 }
 
 /** How components are fetched, as `fetchFlags` say. */

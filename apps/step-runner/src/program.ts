@@ -27,6 +27,7 @@ export const program: Program = {
     "steps proxy": async () => (await import("./commands/steps-proxy.ts")).stepsProxy,
     bootstrap: async () => (await import("./commands/bootstrap.ts")).bootstrap,
     "steps bootstrap": async () => (await import("./commands/steps-bootstrap.ts")).stepsBootstrap,
+    builtin: async () => (await import("./commands/builtin.ts")).builtin,
     "trace show": async () => (await import("./commands/trace-show.ts")).traceShow,
     "trace recover": async () => (await import("./commands/trace-recover.ts")).traceRecover,
     "cache ls": async () => (await import("./commands/cache-ls.ts")).cacheLs,

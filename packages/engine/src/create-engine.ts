@@ -16,6 +16,11 @@ import { run, type RunContext, type RunHooks, type RunRequest, type RunResult } 
 export interface EngineOptions {
   /** Name and version of the program around the engine; both stand in each trace. */
   readonly runner: { readonly name: string; readonly version: string };
+  /**
+   * The path of a program called `step-runner` that does `builtin NAME` by `runBuiltin()`, to be made below the state
+   * directory if there is none. Without it there are no built-in steps but `script`.
+   */
+  readonly program?: (stateDir: string) => string;
   /** Default: the user's directory, see `userDirectories()`. */
   readonly cacheDir?: string;
   readonly stateDir?: string;
@@ -49,7 +54,9 @@ export function createEngine(options: EngineOptions): Engine {
   const cache = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
   const ended: RunDirectory[] = [];
   const { traceSync = "background", runner } = options;
-  const context: RunContext = { cache, stateDir, traceSync, ended, runner };
+  const { program: makeProgram } = options;
+  const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
+  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program };
   return {
     cache,
     stateDir,
@@ -71,7 +78,8 @@ async function load(
 ): Promise<LoadedStep> {
   const tmpDir = mkdtempSync(join(privateDirectory(context.stateDir), "load-"));
   try {
-    const loader = new StepLoader({ ...options, cache: context.cache, tmpDir });
+    const { cache, program } = context;
+    const loader = new StepLoader({ ...options, cache, tmpDir, ...(program === undefined ? {} : { program }) });
     return await loader.load(
       reference,
       { dir: options.baseDir, root: undefined },

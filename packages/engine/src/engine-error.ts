@@ -8,7 +8,9 @@ export type EngineErrorCode =
   | "JOURNAL_NOT_FOUND"
   | "JOURNAL_IN_USE"
   | "JOURNAL_CHANGED"
-  | "PIN_MISSING";
+  | "PIN_MISSING"
+  /** A built-in step was given something that it cannot use. */
+  | "BUILTIN_FAILED";
 
 /** What keeps a run from being put together. */
 export class EngineError extends StepsError<EngineErrorCode> {}

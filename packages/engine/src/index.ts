@@ -17,3 +17,5 @@ export type { RunHooks, RunRequest, RunResult } from "./run.ts";
 export { listRuns, ownerOf, removeTemporary, type RunDirectory } from "./run-directory.ts";
 export type { OutputListener, StoredOutput } from "./step-log-file.ts";
 export { Cancelled, killSurvivors } from "@steps/executor";
+export { runBuiltin } from "./run-builtin.ts";
+export type { BuiltinPlace } from "./builtin-images.ts";

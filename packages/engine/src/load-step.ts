@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ComponentCache, ComponentRequest, ResolvedComponent } from "@steps/cache";
 import { compileStepFile, type Compiled } from "@steps/compiler";
@@ -20,6 +20,7 @@ import {
   type StepReference,
   type ZipReference,
 } from "@steps/model";
+import { BUILTIN_NAMES, builtinStep } from "./builtin-specs.ts";
 import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { treeSignature } from "./tree-signature.ts";
@@ -27,6 +28,10 @@ import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./fin
 
 export interface LoaderOptions {
   readonly cache: ComponentCache;
+  /** The path of a program that does `builtin NAME`: the runner's own. Asked for when a built-in step needs it. */
+  readonly program?: () => string;
+  /** Job variables: the credentials of registries may be among them. */
+  readonly vars?: EnvironmentRecord;
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
   readonly isLenient?: boolean;
@@ -78,7 +83,11 @@ export class StepLoader {
       case "zip":
         return this.#loadTree(reference, zipRequest(reference, from), options);
       case "oci":
-        return this.#loadTree(reference, ociRequest(reference, options.env), options);
+        return this.#loadTree(
+          reference,
+          ociRequest(reference, { ...registryVariables(this.#options.vars), ...options.env }),
+          options,
+        );
       case "dist":
         return this.#loadBuiltin(reference.path, options.inputNames);
       case "dynamic":
@@ -149,18 +158,32 @@ export class StepLoader {
   }
 
   async #loadBuiltin(path: string, inputNames: readonly string[]): Promise<LoadedStep> {
-    if (path !== "script") {
-      throw new EngineError("STEP_NOT_FOUND", `Cannot find built-in step "${path}"`, {
-        hint: "The built-in step is builtin://script.",
-      });
-    }
+    if (path !== "script") return this.#loadProgram(path);
     const hasOptions = inputNames.some((name) => name !== "script");
     const specDefinition = this.#scripts.get(hasOptions) ?? scriptStep({ hasOptions });
     this.#scripts.set(hasOptions, specDefinition);
+    return this.#loadedBuiltin(specDefinition, this.#options.tmpDir);
+  }
+
+  #loadProgram(name: string): LoadedStep {
+    const specDefinition = builtinStep(name);
+    if (specDefinition === undefined) {
+      throw new EngineError("STEP_NOT_FOUND", `distributed step "${name}" not found`, {
+        hint: `The built-in steps are ${BUILTIN_NAMES.map((known) => `builtin://${known}`).join(", ")}.`,
+      });
+    }
+    const program = this.#options.program?.();
+    if (program === undefined) {
+      throw new EngineError("STEP_NOT_FOUND", `Cannot run built-in step "${name}": the runner names no program for it`);
+    }
+    return this.#loadedBuiltin(specDefinition, dirname(program));
+  }
+
+  #loadedBuiltin(specDefinition: SpecDefinition, dir: string): LoadedStep {
     return {
       specDefinition,
       definitionDigest: this.#digest(specDefinition),
-      dir: this.#options.tmpDir,
+      dir,
       root: undefined,
       component: undefined,
       fetch: undefined,
@@ -257,6 +280,21 @@ function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): Compon
   const { registry, repository, tag } = reference;
   // The credentials are in it, and what a credential helper needs.
   return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
+}
+
+const REGISTRY_VARIABLES = [
+  "DOCKER_AUTH_CONFIG",
+  "CI_REGISTRY",
+  "CI_REGISTRY_USER",
+  "CI_REGISTRY_PASSWORD",
+  "CI_SERVER_HOST",
+];
+
+// Job variables are no environment, but GitLab puts the credentials of registries there for who fetches.
+function registryVariables(vars: EnvironmentRecord = {}): EnvironmentRecord {
+  return Object.fromEntries(
+    REGISTRY_VARIABLES.flatMap((name) => (vars[name] === undefined ? [] : [[name, vars[name]]])),
+  );
 }
 
 function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {

@@ -49,6 +49,8 @@ export interface RunRequest {
   readonly baseDir: string;
   /** Values to mask wherever they turn up. */
   readonly secrets?: readonly string[];
+  /** Whether what has the shape of one of GitLab's tokens (`glpat-…`) is masked too, after its prefix. Default: yes. */
+  readonly maskTokens?: boolean;
   readonly timeoutMs?: number;
   /** Ends the grace of a cancelled step at once. */
   readonly hurry?: AbortSignal;
@@ -95,6 +97,7 @@ export interface RunContext {
   /** Runs that ended; they are closed when the engine is, so that a kill before their trace is written leaves them to recover. */
   readonly ended: RunDirectory[];
   readonly runner: { readonly name: string; readonly version: string };
+  readonly program: (() => string) | undefined;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
@@ -109,7 +112,7 @@ export async function run(
 ): Promise<RunResult> {
   const directory = createRunDirectory(context.stateDir);
   await using journal = new JournalFile(directory.journal, context.traceSync);
-  const masker = createMasker();
+  const masker = createMasker({ masksTokens: request.maskTokens !== false });
   for (const secret of request.secrets ?? []) masker.add(secret);
   const recording = new Recording(journal, masker, hooks);
   recording.observe(started(context, request, directory.traceId));
@@ -188,6 +191,8 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
   const loader = new StepLoader({
     cache: context.cache,
     tmpDir: directory.tmp,
+    ...(context.program === undefined ? {} : { program: context.program }),
+    ...(request.vars === undefined ? {} : { vars: request.vars }),
     isLenient: request.isLenient === true,
     ...(request.pin === undefined ? {} : { pin: request.pin }),
     ...(onProgress === undefined

@@ -4,10 +4,12 @@ import {
   type ExecDefinition,
   isStepsError,
   type LogSummary,
+  mapObject,
   messageOf,
   type Outcome,
   revealString,
   type RuntimeString,
+  sensitive,
   type Spec,
 } from "@steps/model";
 import { signalWithTimeout } from "./cancelled.ts";
@@ -176,10 +178,15 @@ function outputsOf(level: Level, { spec, hasOpenOutputs }: ExecCall): Outputs {
   return readOutputs(file.content, hasOpenOutputs ? { ...spec, hasOpenOutputs } : spec);
 }
 
-function exportsOf(level: Level): Readonly<Record<string, string>> {
+/** What these variables hold is secret, whoever exports them; the only other place to say so would be the next step. */
+const SECRET_EXPORTS: ReadonlySet<string> = new Set(["DOCKER_AUTH_CONFIG"]);
+
+function exportsOf(level: Level): Readonly<Record<string, RuntimeString>> {
   const { exportFile } = level.files.created;
   if (exportFile === undefined) return {};
   const file = readStepFile(exportFile);
   if ("problem" in file) throw new ExecuteError("EXPORT_INVALID", `exports: ${file.problem}`);
-  return readExports(file.content);
+  return mapObject(readExports(file.content), (text, name) =>
+    SECRET_EXPORTS.has(name) ? (sensitive(text) as RuntimeString) : text,
+  );
 }

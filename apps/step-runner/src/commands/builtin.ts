@@ -1,0 +1,20 @@
+import type { Command } from "@steps/console";
+import { runBuiltin } from "@steps/engine";
+
+/** The process of a built-in step: what `builtin://NAME` starts. */
+export const builtin: Command = {
+  name: "builtin",
+  summary: "Do what a built-in step does, as its process",
+  usage: "NAME",
+  description: ["The runner calls it for step: builtin://NAME; inputs and files are in the environment."],
+  flags: {},
+  positionals: { min: 1, max: 1 },
+  isHidden: true,
+  examples: [["step-runner builtin docker/auth", "add credentials, inside of a step"]],
+  async run(line) {
+    const [name = ""] = line.positionals;
+    const log = (text: string): void => void process.stdout.write(`${text}\n`);
+    await runBuiltin(name, { env: process.env, workDir: process.cwd(), log });
+    return 0;
+  },
+};

@@ -1,0 +1,82 @@
+import type { InputSpec, OutputSpec, Spec, SpecDefinition } from "@steps/model";
+
+/** What `builtin://NAME` takes and gives; each but `script` is run by the runner's own program. */
+const SPECS: Readonly<Record<string, Spec>> = {
+  "docker/auth": {
+    inputs: {
+      registry: text("The registry that the credentials are for: registry.example.com"),
+      username: text("Its user"),
+      password: { ...text("The password or token of the user"), isSensitive: true },
+    },
+    outputs: {},
+  },
+  "function/oci/build": {
+    inputs: {
+      version: text("The semantic version: 1.2.3"),
+      common: struct("Files of every platform: {files: {DESTINATION: SOURCE}}"),
+      platforms: struct("Files by platform: {linux/amd64: {files: {DESTINATION: SOURCE}}}"),
+      labels: struct("Annotations of the image"),
+      archive: { ...text("Where the image is written"), default: "function-image.tar" },
+    },
+    outputs: { archive: output("string"), version: output("string"), digest: output("string") },
+  },
+  "function/oci/publish": {
+    inputs: {
+      archive: { ...text("What function/oci/build wrote"), default: "function-image.tar" },
+      to_repository: text("REGISTRY/REPOSITORY"),
+    },
+    outputs: { ref: output("string"), digest: output("string"), tags: output("array") },
+  },
+  "step/oci/build": {
+    inputs: {
+      registry: text("The registry to publish to"),
+      repository: text("The repository in it"),
+      tag: text("The tag, which must not be there yet"),
+      common: struct("Files of every platform: {files: {SOURCE: DESTINATION}}"),
+      platforms: struct("Files by platform: {linux/amd64: {files: {SOURCE: DESTINATION}}}"),
+    },
+    outputs: {
+      registry: output("string"),
+      repository: output("string"),
+      tag: output("string"),
+      ref: output("string"),
+      digest: output("struct"),
+    },
+  },
+};
+
+/** The names of the built-in steps. */
+export const BUILTIN_NAMES: readonly string[] = ["script", ...Object.keys(SPECS)];
+
+/** How a built-in step's program gets an input: in the environment, where no other process of the machine sees it. */
+export function inputVariable(name: string): string {
+  return `STEP_INPUT_${name.toUpperCase()}`;
+}
+
+/**
+ * The built-in step of this name, but `script`. Its command is beside it in `step_dir`, so that the definition is the
+ * same on every machine.
+ */
+export function builtinStep(name: string): SpecDefinition | undefined {
+  const spec = Object.hasOwn(SPECS, name) ? SPECS[name] : undefined;
+  if (spec === undefined) return undefined;
+  const inputs = Object.entries(spec.inputs).map(([input, { type }]) => {
+    const value = type === "struct" ? `toJson(inputs.${input})` : `inputs.${input}`;
+    return [inputVariable(input), `\${{ ${value} }}`];
+  });
+  const files = { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" };
+  const env = { ...(Object.fromEntries(inputs) as Record<string, string>), ...files };
+  return { spec, definition: { type: "exec", command: ["${{ step_dir }}/step-runner", "builtin", name], env } };
+}
+
+function text(description: string): InputSpec {
+  return { type: "string", isSensitive: false, description };
+}
+
+function struct(description: string): InputSpec {
+  return { type: "struct", isSensitive: false, default: {}, description };
+}
+
+function output(type: OutputSpec["type"]): OutputSpec {
+  return { type, isSensitive: false };
+}
