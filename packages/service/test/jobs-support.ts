@@ -1,11 +1,21 @@
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { compileStepList } from "@steps/compiler";
-import { sha256, type SpecDefinition } from "@steps/model";
+import { readFileSync } from "node:fs";
 import { tempDir } from "@steps/testkit";
 import { onTestFinished } from "vitest";
-import type { Job, JobSpec, JobTable, JobTableOptions } from "../src/index.ts";
-import { openJobTable } from "../src/jobs/open-job-table.ts";
+import type { Job, JobTable } from "../src/index.ts";
+import { type JobTableOptions, openJobTable } from "../src/jobs/open-job-table.ts";
+import { never, tableOptions } from "./job-fixtures.ts";
+
+export { compile, never, scriptJob, stepsJob, tableOptions } from "./job-fixtures.ts";
+
+/** Whether a process runs; one that ended and waits to be buried does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
 
 /** A table in a folder of its own, closed when the test ends. */
 export async function openTable(options: Partial<JobTableOptions> = {}): Promise<JobTable & { readonly dir: string }> {
@@ -14,45 +24,6 @@ export async function openTable(options: Partial<JobTableOptions> = {}): Promise
   onTestFinished(() => table[Symbol.asyncDispose]());
   return Object.assign(table, { dir });
 }
-
-export function tableOptions(dir: string): JobTableOptions {
-  return {
-    stateDir: join(dir, "state"),
-    cacheDir: join(dir, "cache"),
-    runner: { name: "test", version: "1" },
-    env: { PATH: process.env["PATH"], HOME: dir },
-    graceMs: 200,
-  };
-}
-
-export function compile(steps: unknown): SpecDefinition {
-  const { specDefinition, diagnostics } = compileStepList({ name: "steps.yml", text: JSON.stringify(steps) });
-  if (specDefinition === undefined) throw new Error(JSON.stringify(diagnostics));
-  return specDefinition;
-}
-
-/** A job of one script. */
-export function scriptJob(dir: string, script: string, changes: Partial<JobSpec> = {}): JobSpec {
-  return stepsJob(dir, [{ name: "only", script }], changes);
-}
-
-export function stepsJob(dir: string, steps: unknown, changes: Partial<JobSpec> = {}): JobSpec {
-  return {
-    id: randomUUID(),
-    requestDigest: sha256(JSON.stringify(steps)),
-    isStrict: true,
-    source: "steps.yml",
-    specDefinition: compile(steps),
-    inputs: {},
-    variables: [],
-    env: {},
-    secrets: [],
-    workDir: join(dir, "work"),
-    ...changes,
-  };
-}
-
-export const never: AbortSignal = new AbortController().signal;
 
 /** Everything from the offsets on, until the job has ended; pieces are checked against the offsets they name. */
 export async function readAll(
@@ -96,4 +67,20 @@ export function unstamp(stamped: Buffer, tag: string): Buffer {
   }
   if (isOpen) parts.push(Buffer.from("\n"));
   return Buffer.concat(parts);
+}
+
+/** The first piece that a job's processes print. */
+export async function firstOutput(job: Job): Promise<string> {
+  for await (const { bytes } of job.readOutput({ stdout: 0, stderr: 0 }, never)) return Buffer.from(bytes).toString();
+  return "";
+}
+
+/** The code of what a call throws. */
+export function codeOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+  return undefined;
 }

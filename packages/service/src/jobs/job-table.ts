@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineOptions } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { Job, JobSpec, JobTable } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
+import { prepareWorkDir } from "./prepare-work-dir.ts";
 import { createEngineJob, type EngineJob } from "./engine-request.ts";
 import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
 import { EMPTY_LOG } from "./job-log.ts";
@@ -201,20 +202,6 @@ export class ServiceJobTable implements JobTable {
     const dueMs = Math.min(Math.max(next.finishedAt + retentionMs - now, 1), MAX_TIMER_MS);
     this.#timer = setTimeout(() => this.#expire(), dueMs).unref();
   }
-}
-
-function prepareWorkDir(workDir: string): void {
-  const fail = (why: string, cause?: unknown): never => {
-    throw new ServiceError("WORK_DIR_UNUSABLE", `Cannot use working directory "${workDir}": ${why}`, { cause });
-  };
-  if (!isAbsolute(workDir)) fail("it is not absolute");
-  try {
-    mkdirSync(workDir, { recursive: true, mode: 0o700 });
-    accessSync(workDir, constants.R_OK | constants.X_OK);
-  } catch (cause) {
-    fail(messageOf(cause), cause);
-  }
-  if (!statSync(workDir).isDirectory()) fail("it is not a directory");
 }
 
 function jobClosed(id: string): ServiceError {
