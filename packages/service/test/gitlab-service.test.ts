@@ -178,8 +178,14 @@ describe("bytes of version 0.11", () => {
     });
     const [start = Buffer.alloc(0), end = Buffer.alloc(0)] = times;
     const inner = Buffer.concat([
-      ...[hex("0a0139"), Buffer.from([0x12, message.length]), message, hex("1803")],
-      ...[Buffer.from([0x2a, start.length]), start, Buffer.from([0x32, end.length]), end],
+      hex("0a0139"),
+      Buffer.from([0x12, message.length]),
+      message,
+      hex("1803"),
+      Buffer.from([0x2a, start.length]),
+      start,
+      Buffer.from([0x32, end.length]),
+      end,
     ]);
     expect(answer?.equals(Buffer.concat([Buffer.from([0x0a, inner.length]), inner]))).toBe(true);
     const closed = await callRaw(session, "/proto.StepRunner/Close", id);

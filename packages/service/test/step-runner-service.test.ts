@@ -3,7 +3,15 @@ import { create } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { ViolationsSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { RunStatus, StepReferenceProtocol, StepResult_Status } from "@steps/proto";
+import {
+  DefinitionType,
+  OutputMethod,
+  RunStatus,
+  StepReferenceProtocol,
+  StepResult_Status,
+  StepSchema,
+  ValueType,
+} from "@steps/proto";
 import { FollowIOResponse_StreamType, Job_JobStatus, RunRequest_StepType } from "@steps/proto/service";
 import { decodeTrace } from "@steps/trace";
 import { describe, expect, test } from "vitest";
@@ -51,11 +59,15 @@ describe("Run", () => {
   test("steps are the baseline message, whose references are resolved from the working directory", async () => {
     const world = await openWorld();
     const specDef = {
-      spec: { spec: { inputs: { who: { type: 2 } }, outputMethod: 1 } },
-      definition: { type: 1, exec: { command: ["echo", "hello ${{ inputs.who }}"] } },
+      spec: { spec: { inputs: { who: { type: ValueType.string } }, outputMethod: OutputMethod.outputs } },
+      definition: { type: DefinitionType.exec, exec: { command: ["echo", "hello ${{ inputs.who }}"] } },
     };
     const who = create(ValueSchema, { kind: { case: "stringValue", value: "world" } });
-    const step = { name: "greet", step: { protocol: StepReferenceProtocol.spec_def, specDef }, inputs: { who } };
+    const step = create(StepSchema, {
+      name: "greet",
+      step: { protocol: StepReferenceProtocol.spec_def, specDef },
+      inputs: { who },
+    });
     await world.ours.run({ id: "a", type: RunRequest_StepType.step, steps: [step] });
     expect((await readAll(world.ours, "a")).stdout).toBe("hello world\n");
   });

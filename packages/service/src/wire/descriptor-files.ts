@@ -1,7 +1,7 @@
 import { type DescExtension, type DescFile, type DescMessage, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** What reflection looks up. Files are given with everything that they import, the imported before the importing. */
+/** What reflection looks up. Files are given with everything that they import, the importing before the imported. */
 export interface DescriptorFiles {
   readonly services: readonly string[];
   fileByName(name: string): Uint8Array[] | undefined;
@@ -27,7 +27,7 @@ export function indexDescriptorFiles(services: readonly DescService[]): Descript
     }
   }
   const encode = (file: DescFile | undefined) =>
-    file === undefined ? undefined : [...collect(file, new Map()).values()].map(encodeFile).toReversed();
+    file === undefined ? undefined : [...collect(file, new Map()).values()].toReversed().map(encodeFile);
   return {
     services: services.map(({ typeName }) => typeName).toSorted(),
     fileByName: (name) => encode(files.get(name)),
@@ -40,12 +40,11 @@ export function indexDescriptorFiles(services: readonly DescService[]): Descript
 
 const encodeFile = (file: DescFile): Uint8Array => toBinary(FileDescriptorProtoSchema, file.proto);
 
-// The importing file first.
+// The imported files first.
 function collect(file: DescFile, files: Map<string, DescFile>): Map<string, DescFile> {
   if (files.has(file.proto.name)) return files;
-  files.set(file.proto.name, file);
   for (const dependency of file.dependencies) collect(dependency, files);
-  return files;
+  return files.set(file.proto.name, file);
 }
 
 function indexSymbols(file: DescFile, symbols: Map<string, DescFile>, messages: Set<string>): void {
