@@ -1,16 +1,14 @@
-import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
-import { createTransport } from "@connectrpc/connect/protocol-grpc";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Duplex } from "node:stream";
 import { StepRunner } from "@steps/proto/service";
+import { ClientError } from "./client-error.ts";
 import type { Dial } from "./dial.ts";
-import { createHttp2Client } from "./http2-client.ts";
+import { callUnary } from "./grpc-call.ts";
 import { Http2Session } from "./http2-session.ts";
 import { createServiceClient, type ServerIdentity, type ServiceClient } from "./service-client.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const DIAL_TIMEOUT_MS = 30_000;
-/** Of one message: a result tree is the largest. */
-const MAX_MESSAGE_BYTES = 64 << 20;
 const PING_INTERVAL_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
 /** gRPC's servers end a connection that asks more often than this. */
@@ -32,32 +30,16 @@ export interface ConnectOptions {
  * of the service if it does not want us
  */
 export async function connectService(dial: Dial, options: ConnectOptions = {}): Promise<ServiceClient> {
+  const headers = headersOf(options);
   const session = new Http2Session(await dialInTime(dial, options.signal));
   try {
-    const client = createClient(StepRunner, createGrpcTransport(session));
-    const headers = headersOf(options);
-    const server = await shakeHands(client, headers, options.signal);
+    const server = await shakeHands(session, headers, options.signal);
     session.keepAlive(server.instance === "" ? FOREIGN_PING_INTERVAL_MS : PING_INTERVAL_MS, PING_TIMEOUT_MS);
-    const giveUp = (reason: string): void => session.lose(reason);
-    return createServiceClient({ client, headers, server, lost: session.lost, giveUp });
+    return createServiceClient({ session, headers, server });
   } catch (error) {
     session[Symbol.dispose]();
     throw error;
   }
-}
-
-function createGrpcTransport(session: Http2Session): ReturnType<typeof createTransport> {
-  return createTransport({
-    httpClient: createHttp2Client(session),
-    baseUrl: "http://localhost",
-    useBinaryFormat: true,
-    interceptors: [],
-    acceptCompression: [],
-    sendCompression: null,
-    compressMinBytes: Number.MAX_SAFE_INTEGER,
-    readMaxBytes: MAX_MESSAGE_BYTES,
-    writeMaxBytes: MAX_MESSAGE_BYTES,
-  });
 }
 
 /** A dial that does not heed its signal is left to itself, and what comes of it is thrown away. */
@@ -85,25 +67,26 @@ async function dialInTime(dial: Dial, signal: AbortSignal | undefined): Promise<
   }
 }
 
-function headersOf(options: ConnectOptions): Record<string, string> {
+function headersOf({ token, bearer }: ConnectOptions): Record<string, string> {
+  for (const given of [token, bearer])
+    if (given !== undefined && !/^[\x21-\x7e]{1,256}$/.test(given))
+      throw new ClientError("REQUEST_INVALID", "A token is 1 to 256 characters of ASCII without blanks");
   return {
-    ...(options.token === undefined ? {} : { "step-runner-job-token": options.token }),
-    ...(options.bearer === undefined ? {} : { authorization: `Bearer ${options.bearer}` }),
+    ...(token === undefined ? {} : { "step-runner-job-token": token }),
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
   };
 }
 
 // A stream that is open proves nothing: there may be nobody behind it, or somebody else.
 async function shakeHands(
-  client: Client<typeof StepRunner>,
+  session: Http2Session,
   headers: Record<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<ServerIdentity> {
   try {
-    const answer = await client.list(
-      // Who answers is all that is asked; the jobs of others are not.
-      { ids: ["-"] },
-      { headers, timeoutMs: HANDSHAKE_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) },
-    );
+    // Who answers is all that is asked; the jobs of others are not.
+    const call = { method: StepRunner.method.list, input: { ids: ["-"] } };
+    const answer = await callUnary(session, call, { headers, signal, timeoutMs: HANDSHAKE_TIMEOUT_MS });
     const { name = "", version = "" } = answer.runner ?? {};
     return { name: `${name} ${version}`.trim(), instance: answer.instance };
   } catch (cause) {

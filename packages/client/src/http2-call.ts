@@ -6,13 +6,13 @@ import { toHeaders } from "./to-headers.ts";
 const HIGH_WATER_BYTES = 256 << 10;
 
 /**
- * One call on a stream of a session: its answer's headers, then its body as an iterable.
+ * One call on a stream of a session: its answer's headers, then its body, part by part.
  *
  * Node's own iterator for a stream begins to listen when it is first asked. Over anything but a socket, a whole answer may
  * have come by then, and that iterator takes the `closed` of a call of HTTP/2 for a body that broke off ("Premature close").
  * So everything is listened for from the start, and kept.
  */
-export class Http2Call implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+export class Http2Call {
   /** Rejects with a {@link ConnectError}. */
   readonly response: Promise<IncomingHttpHeaders>;
   readonly trailer: Headers = new Headers();
@@ -83,63 +83,30 @@ export class Http2Call implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
     this.#wake?.();
   }
 
-  /** Sends the request's body at the peer's pace. Never rejects: whoever reads the answer learns of it. */
-  async write(body: AsyncIterable<Uint8Array> | undefined): Promise<void> {
-    const stream = this.#stream;
-    try {
-      for await (const chunk of body ?? []) {
-        if (stream.destroyed || stream.closed) return;
-        if (!stream.write(chunk)) await drained(stream);
-      }
-      stream.end();
-    } catch (cause) {
-      this.fail(ConnectError.from(cause, Code.Internal));
-    }
+  /** Sends the whole of a request. */
+  send(body: Uint8Array): void {
+    this.#stream.end(body);
   }
 
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+  /** The next part of the body; `undefined` at its end. @throws {ConnectError} */
+  async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       if (this.#error !== undefined) throw this.#error;
-      if (this.#head < this.#chunks.length) return { done: false, value: this.#shift() };
-      if (this.#isEnded) return { done: true, value: undefined };
+      const chunk = this.shift();
+      if (chunk !== undefined || this.#isEnded) return chunk;
       await new Promise<void>((resolve) => (this.#wake = resolve));
       this.#wake = undefined;
     }
   }
 
-  #shift(): Uint8Array {
-    const chunk = this.#chunks[this.#head++] as Uint8Array;
+  /** The next part of the body, if it is there already. */
+  shift(): Uint8Array | undefined {
+    const chunk = this.#chunks[this.#head];
+    if (chunk === undefined) return undefined;
+    this.#head++;
     this.#bytes -= chunk.length;
     if (this.#head === this.#chunks.length) this.#chunks.length = this.#head = 0;
     if (this.#bytes === 0 && this.#stream.isPaused()) this.#stream.resume();
     return chunk;
   }
-
-  /** The reader wants no more. */
-  return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.fail(new ConnectError("The call was ended by its caller", Code.Canceled));
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  throw(reason: unknown): Promise<IteratorResult<Uint8Array, undefined>> {
-    const error = ConnectError.from(reason, Code.Canceled);
-    this.fail(error);
-    return Promise.reject(error);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-}
-
-function drained(stream: ClientHttp2Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      stream.off("drain", done);
-      stream.off("close", done);
-      resolve();
-    };
-    stream.once("drain", done);
-    stream.once("close", done);
-  });
 }

@@ -1,11 +1,12 @@
-import type { Client } from "@connectrpc/connect";
 import {
   FollowIOResponse_StreamType,
   type FollowResponse,
   type Job,
   type RunRequest,
-  type StepRunner,
+  StepRunner,
 } from "@steps/proto/service";
+import { callStream, callUnary, type GrpcOptions } from "./grpc-call.ts";
+import type { Http2Session } from "./http2-session.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 5_000;
@@ -62,74 +63,61 @@ export interface ServiceClient extends Disposable {
 
 /** What the calls of one connection are made with. */
 export interface Wire {
-  readonly lost: AbortSignal;
-  readonly giveUp: (reason: string) => void;
-  readonly client: Client<typeof StepRunner>;
-  readonly headers: Record<string, string>;
+  readonly session: Http2Session;
+  readonly headers: Readonly<Record<string, string>>;
   readonly server: ServerIdentity;
 }
 
 /** The calls of one connection. */
-export function createServiceClient({ client, headers, server, lost, giveUp }: Wire): ServiceClient {
-  const using = (options: CallOptions | undefined, timeoutMs?: number): WireOptions => {
-    const limit = options?.timeoutMs ?? timeoutMs;
-    return {
-      headers,
-      ...(options?.signal === undefined ? {} : { signal: options.signal }),
-      ...(limit === undefined ? {} : { timeoutMs: limit }),
-    };
-  };
+export function createServiceClient({ session, headers, server }: Wire): ServiceClient {
+  const { method } = StepRunner;
+  const using = (options: CallOptions = {}, timeoutMs?: number): GrpcOptions => ({
+    headers,
+    signal: options.signal,
+    timeoutMs: options.timeoutMs ?? timeoutMs,
+  });
   return {
     server,
-    lost,
-    run: async (request, options) => void (await client.run(request, using(options, CALL_TIMEOUT_MS))),
-    follow: (id, options) => whileRead(options, (own) => client.follow({ id }, using(own))),
-    followIO: (id, offsets, options) => whileRead(options, (own) => readOutput(client, { id, offsets }, using(own))),
-    cancel: async (id, options) => void (await client.cancel({ id }, using(options, CANCEL_TIMEOUT_MS))),
-    list: async (ids, options) => (await client.list({ ids: [...(ids ?? [])] }, using(options, CALL_TIMEOUT_MS))).jobs,
-    close: async (id, options) => void (await client.close({ id }, using(options, CALL_TIMEOUT_MS))),
-    getTrace: (id, options) => whileRead(options, (own) => readTrace(client, id, using(own))),
-    abandon: giveUp,
-    [Symbol.dispose]: () => giveUp("The connection was closed"),
+    lost: session.lost,
+    async run(input, options) {
+      await callUnary(session, { method: method.run, input }, using(options, CALL_TIMEOUT_MS));
+    },
+    follow: (id, options) => callStream(session, { method: method.follow, input: { id } }, using(options)),
+    followIO: (id, offsets, options) => readOutput(session, { id, offsets }, using(options)),
+    async cancel(id, options) {
+      await callUnary(session, { method: method.cancel, input: { id } }, using(options, CANCEL_TIMEOUT_MS));
+    },
+    async list(ids = [], options) {
+      const call = { method: method.list, input: { ids: [...ids] } };
+      return (await callUnary(session, call, using(options, CALL_TIMEOUT_MS))).jobs;
+    },
+    async close(id, options) {
+      await callUnary(session, { method: method.close, input: { id } }, using(options, CALL_TIMEOUT_MS));
+    },
+    getTrace: (id, options) => readTrace(session, id, using(options)),
+    abandon: (reason) => session.lose(reason),
+    [Symbol.dispose]: () => session[Symbol.dispose](),
   };
 }
 
-/** Ends the call when its reader leaves: a client's iterable alone does not say so to the service. */
-async function* whileRead<T>(
-  options: CallOptions | undefined,
-  call: (options: CallOptions) => AsyncIterable<T>,
-): AsyncGenerator<T, void, undefined> {
-  const stop = new AbortController();
-  const signal = options?.signal;
-  const onAbort = (): void => stop.abort(signal?.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
-  try {
-    for await (const message of call({ ...options, signal: stop.signal })) yield message;
-  } finally {
-    signal?.removeEventListener("abort", onAbort);
-    stop.abort();
-  }
-}
-
-type WireOptions = Parameters<Client<typeof StepRunner>["list"]>[1];
-
 async function* readOutput(
-  client: Client<typeof StepRunner>,
+  session: Http2Session,
   { id, offsets }: { readonly id: string; readonly offsets: Offsets },
-  options: WireOptions,
+  options: GrpcOptions,
 ): AsyncGenerator<OutputPiece, void, undefined> {
-  const request = { id, stdoutOffset: BigInt(offsets.stdout), stderrOffset: BigInt(offsets.stderr) };
-  for await (const { stream, streamType, offset } of client.followIO(request, options)) {
+  const input = { id, stdoutOffset: BigInt(offsets.stdout), stderrOffset: BigInt(offsets.stderr) };
+  const call = { method: StepRunner.method.followIO, input };
+  for await (const { stream, streamType, offset } of callStream(session, call, options)) {
     const isStderr = streamType === FollowIOResponse_StreamType.stderr;
     yield { stream: isStderr ? "stderr" : "stdout", bytes: stream, offset: Number(offset) };
   }
 }
 
 async function* readTrace(
-  client: Client<typeof StepRunner>,
+  session: Http2Session,
   id: string,
-  options: WireOptions,
+  options: GrpcOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const { data } of client.getTrace({ id }, options)) yield data;
+  const call = { method: StepRunner.method.getTrace, input: { id } };
+  for await (const { data } of callStream(session, call, options)) yield data;
 }
