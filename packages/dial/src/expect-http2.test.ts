@@ -4,7 +4,7 @@ import { Duplex, duplexPair, PassThrough } from "node:stream";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { DialError } from "./dial-error.ts";
-import { expectHttp2 } from "./expect-http2.ts";
+import { expectHttp2, untilHttp2 } from "./expect-http2.ts";
 
 const SETTINGS = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]);
 
@@ -139,5 +139,73 @@ describe("expectHttp2", () => {
     await once(session, "close");
     server.close();
     await once(server, "close");
+  });
+});
+
+describe("untilHttp2", () => {
+  const signal = new AbortController().signal;
+  const explain = (text: string): DialError => new DialError("NO_SERVICE", `Got '${text}'`);
+
+  test("gives back the stream itself, as if nobody had looked", async () => {
+    const [near, far] = duplexPair();
+    const listeners = (): number[] =>
+      ["data", "end", "error", "close", "drain", "readable"].map((event) => near.listenerCount(event));
+    const before = listeners();
+    far.write(SETTINGS.subarray(0, 4));
+    const waiting = untilHttp2(near, explain, { signal });
+    far.write(SETTINGS.subarray(4));
+    expect(await waiting).toBe(near);
+    expect(listeners()).toEqual(before);
+    far.end("tail");
+    const received: Buffer[] = [];
+    near.on("data", (chunk: Buffer) => received.push(chunk));
+    await once(near, "end");
+    expect(Buffer.concat(received)).toEqual(Buffer.concat([SETTINGS, Buffer.from("tail")]));
+  });
+
+  test("keeps a stream that has ended right after the first frame readable", async () => {
+    const inner = new PassThrough();
+    inner.end(Buffer.concat([SETTINGS, Buffer.from("GOAWAY")]));
+    const stream = await untilHttp2(inner, explain, { signal });
+    expect(Buffer.concat(await stream.toArray())).toEqual(Buffer.concat([SETTINGS, Buffer.from("GOAWAY")]));
+  });
+
+  test("rejects with the explanation", async () => {
+    const [near, far] = duplexPair();
+    far.end("usage: proxy");
+    await expect(untilHttp2(near, explain, { signal })).rejects.toThrow("Got 'usage: proxy'");
+    expect(near.destroyed).toBe(true);
+  });
+
+  test("does not wait for a server that waits for the client, and looks later", async () => {
+    const [near, far] = duplexPair();
+    const stream = await untilHttp2(near, explain, { signal, silenceMs: 10 });
+    far.end("usage: proxy");
+    expect((await failure(stream)).message).toBe("Got 'usage: proxy'");
+  });
+
+  test("a beginning that stays one is not taken for a silence", async () => {
+    const [near, far] = duplexPair();
+    far.write(SETTINGS.subarray(0, 3));
+    const waiting = untilHttp2(near, explain, { signal, silenceMs: 10 });
+    await expect(waiting).rejects.toThrow("Got ");
+  });
+
+  test("an aborted signal destroys the stream, before, while waiting and while explaining", async () => {
+    const before = new PassThrough();
+    await expect(untilHttp2(before, explain, { signal: AbortSignal.abort(new Error("a")) })).rejects.toThrow("a");
+    const during = new AbortController();
+    const silent = new PassThrough();
+    const waiting = untilHttp2(silent, explain, { signal: during.signal });
+    during.abort(new Error("b"));
+    await expect(waiting).rejects.toThrow("b");
+    const last = new AbortController();
+    const [near, far] = duplexPair();
+    far.end();
+    const never = untilHttp2(near, () => (last.abort(new Error("c")), new Promise(() => undefined)), {
+      signal: last.signal,
+    });
+    await expect(never).rejects.toThrow("c");
+    expect([before.destroyed, silent.destroyed, near.destroyed]).toEqual([true, true, true]);
   });
 });
