@@ -8,8 +8,6 @@ import { SshStream } from "./ssh-stream.ts";
 
 /** Where to, as whom, and how the server is known. */
 export interface SshTarget extends SshAuthOptions, HostKeyOptions {
-  /** The address to connect to; `host` is the name the host is known by. */
-  readonly address: string;
   readonly keepaliveMs: number;
   readonly connectTimeoutMs: number;
 }
@@ -47,7 +45,7 @@ export class SshConnection {
       sshAuth(target),
     ]);
     signal.throwIfAborted();
-    const socket = connect({ host: target.address, port: target.port });
+    const socket = connect({ host: target.host, port: target.port });
     socket.setNoDelay(true);
     const client = new ssh2.Client();
     const connection = new SshConnection(client, socket, target);

@@ -14,6 +14,7 @@ import {
   knownKeyTypes,
   parseKnownHosts,
 } from "./known-hosts.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** `yes`: only hosts that are known. `accept-new`: hosts that are not are added; a key that changed is refused all the same. */
 export type StrictHostKey = "yes" | "accept-new";
@@ -31,6 +32,8 @@ export interface HostKeys {
 export interface HostKeyOptions {
   readonly host: string;
   readonly port: number;
+  /** The name to look the host up by, whatever its port; ssh's `HostKeyAlias`. */
+  readonly hostKeyAlias?: string | undefined;
   readonly strictHostKey: StrictHostKey;
   /** Default: ssh's own. Those that are not there are passed over; new hosts go to the first. */
   readonly knownHostsFiles?: readonly string[] | undefined;
@@ -47,12 +50,14 @@ const ALGORITHMS: readonly { readonly keyType: string; readonly names: readonly 
 
 /** Reads what is known of hosts. Rejects with a {@link DialError} if a file is there and cannot be read. */
 export async function loadHostKeys(options: HostKeyOptions): Promise<HostKeys> {
-  const { host, port, strictHostKey } = options;
+  const { host, port, hostKeyAlias, strictHostKey } = options;
   const files = options.knownHostsFiles ?? defaultFiles();
   const known: KnownHost[] = [];
   for (const file of files) known.push(...parseKnownHosts(await readKnownHosts(file), file));
-  const name = knownHostName(host, port);
-  const types = knownKeyTypes(known, name);
+  // A host on a port of its own is also looked up without, as ssh does.
+  const name = hostKeyAlias?.toLowerCase() ?? knownHostName(host, port);
+  const plainName = hostKeyAlias?.toLowerCase() ?? knownHostName(host, 22);
+  const types = new Set([...knownKeyTypes(known, name), ...knownKeyTypes(known, plainName)]);
   const sorted = ALGORITHMS.toSorted((a, b) => Number(types.has(b.keyType)) - Number(types.has(a.keyType)));
   let accepted: Buffer | undefined;
   let isNew = false;
@@ -61,11 +66,11 @@ export async function loadHostKeys(options: HostKeyOptions): Promise<HostKeys> {
     verify(key) {
       // The server shows its key again whenever keys are exchanged anew.
       if (accepted?.equals(key) === true) return undefined;
-      const verdict = check(known, { host, port }, key);
-      if (verdict.status !== "known" && !(verdict.status === "unknown" && strictHostKey === "accept-new"))
-        return refusal(verdict, { host, port, key, file: files[0] ?? "known_hosts" });
+      const verdict = check(known, { name, plainName }, key);
+      isNew = verdict.status === "unknown" && strictHostKey === "accept-new" && accepted === undefined;
+      if (verdict.status !== "known" && !isNew)
+        return refusal(verdict, { host, port, name, key, file: files[0] ?? "known_hosts" });
       accepted = Buffer.from(key);
-      isNew = verdict.status === "unknown";
       return undefined;
     },
     async record() {
@@ -93,49 +98,54 @@ async function readKnownHosts(file: string): Promise<string> {
   }
 }
 
-/** A host on a port of its own is also looked up without, as ssh does, for the key itself only. */
-function check(known: readonly KnownHost[], at: { host: string; port: number }, key: Buffer): HostKeyVerdict {
-  const verdict = checkHostKey(known, knownHostName(at.host, at.port), key);
-  if (verdict.status !== "unknown" || at.port === 22) return verdict;
-  const plain = checkHostKey(known, knownHostName(at.host, 22), key);
+/** Without the port only the key itself counts: another machine may have another key. */
+function check(
+  known: readonly KnownHost[],
+  { name, plainName }: { readonly name: string; readonly plainName: string },
+  key: Buffer,
+): HostKeyVerdict {
+  const verdict = checkHostKey(known, name, key);
+  if (verdict.status !== "unknown" || plainName === name) return verdict;
+  const plain = checkHostKey(known, plainName, key);
   return plain.status === "known" || plain.status === "revoked" ? plain : verdict;
 }
 
-function refusal(
-  verdict: HostKeyVerdict,
-  {
-    host,
-    port,
-    key,
-    file,
-  }: { readonly host: string; readonly port: number; readonly key: Buffer; readonly file: string },
-): DialError {
-  const shown = `${keyTypeOf(key) ?? "unknown"} key ${fingerprintOf(key)}`;
-  const place = "place" in verdict ? verdict.place : file;
-  const scan = `ssh-keyscan${port === 22 ? "" : ` -p ${port}`} ${host} >> ${file}`;
-  if (verdict.status === "changed") {
-    const message = `THE HOST KEY OF '${host}' HAS CHANGED: it shows the ${shown}, and '${place}' has another; somebody may be listening in`;
-    return new DialError("DENIED", message, {
-      hint: `If the host was installed anew, remove it: ssh-keygen -R ${quoteName(host, port)} -f ${file}.`,
-    });
-  }
-  if (verdict.status === "revoked")
-    return new DialError("DENIED", `The host '${host}' shows the ${shown}, which is revoked in '${place}'`);
-  if (verdict.status === "authority")
-    return new DialError(
-      "DENIED",
-      `The host '${host}' is known by a certificate authority, which is not supported (${place})`,
-      {
-        hint: `Add the host's own key (${shown}): ${scan}.`,
-      },
-    );
-  return new DialError("DENIED", `The host '${host}' is not known: it shows the ${shown}`, {
-    hint: `Compare the fingerprint with the host's, then add it: ${scan}; or accept new hosts (accept-new).`,
-  });
+interface Shown {
+  readonly host: string;
+  readonly port: number;
+  readonly name: string;
+  readonly key: Buffer;
+  /** Where a line would be added or removed. */
+  readonly file: string;
 }
 
-function quoteName(host: string, port: number): string {
-  return port === 22 ? host : `'${knownHostName(host, port)}'`;
+function refusal(verdict: HostKeyVerdict, { host, port, name, key, file }: Shown): DialError {
+  const shown = `${keyTypeOf(key) ?? "unknown"} key ${fingerprintOf(key)}`;
+  const scan = `ssh-keyscan${port === 22 ? "" : ` -p ${port}`} ${host} >> ${file}`;
+  const denied = (message: string, hint: string): DialError => new DialError("DENIED", message, { hint });
+  switch (verdict.status) {
+    case "changed":
+      return denied(
+        `THE HOST KEY OF '${host}' HAS CHANGED: it shows the ${shown}, and '${verdict.place}' has another; somebody may be listening in`,
+        `If the host was installed anew, remove its old key: ssh-keygen -R ${shellQuote(name)} -f ${verdict.place.replace(/:\d+$/, "")}.`,
+      );
+    case "revoked":
+      return denied(
+        `The host '${host}' shows the ${shown}, which is revoked in '${verdict.place}'`,
+        "Do not use this host before its owner says that all is well.",
+      );
+    case "authority":
+      return denied(
+        `The host '${host}' is known by a certificate authority, which is not supported (${verdict.place})`,
+        `Add the host's own key (${shown}): ${scan}.`,
+      );
+    case "known":
+    case "unknown":
+      return denied(
+        `The host '${host}' is not known: it shows the ${shown}`,
+        `Compare the fingerprint with the host's, then add it: ${scan}; or accept new hosts (accept-new).`,
+      );
+  }
 }
 
 /** Without the line a later change could not be seen; so a host that cannot be written down is not accepted. */

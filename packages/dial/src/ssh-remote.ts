@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { finished } from "node:stream/promises";
 import { socketPlaces } from "@steps/model";
+import { PROXY_COMMANDS } from "./docker.ts";
 import { shellCommand, shellQuote } from "./shell-quote.ts";
 import type { SshStream } from "./ssh-stream.ts";
 
@@ -20,12 +21,8 @@ const ANSWER_TIMEOUT_MS = 10_000;
 // What sun_path has room for on Linux, without the closing zero.
 const MAX_PATH_BYTES = 107;
 
-/** Proxies by their names, the likeliest first; the first that is there is started. */
-const PROXIES: readonly (readonly string[])[] = [
-  ["step-runner", "proxy"],
-  ["gitlab-runner", "steps", "proxy"],
-  ["gitlab-runner-helper", "steps", "proxy"],
-];
+/** The first that is there is started: those of containers, and the runner itself, as GitLab's instance executor does. */
+const PROXIES: readonly (readonly string[])[] = [...PROXY_COMMANDS, ["gitlab-runner", "steps", "proxy"]];
 
 /** A command line that becomes one of the proxies; `socket` is where it should connect to. */
 export function proxyCommandLine(socket?: string): string {

@@ -146,7 +146,9 @@ class Dialer {
     } catch (error) {
       if (connection.lost !== undefined) throw connection.lost;
       if (error instanceof ChannelRefused) {
-        failures.push(kind === "socket" ? `no socket at '${where}' is forwarded` : "it starts no commands");
+        failures.push(
+          kind === "socket" ? `nobody listens at '${where}', or it is not forwarded` : "it starts no commands",
+        );
       } else if (error instanceof DialError && (error.code === "NO_SERVICE" || error.code === "PROTOCOL")) {
         failures.push(error.message);
       } else throw error;
@@ -184,8 +186,8 @@ async function targetOf(options: SshOptions): Promise<SshTarget> {
   const { host, user, port } = options;
   const config = options.usesSshConfig === true ? await readSshConfig(host, { user, port }) : undefined;
   return {
-    address: config?.address ?? host,
-    host: config?.hostKeyAlias ?? config?.address ?? host,
+    host: config?.address ?? host,
+    hostKeyAlias: config?.hostKeyAlias,
     user: user ?? config?.user ?? userInfo().username,
     port: port ?? config?.port ?? 22,
     identityFiles: options.identityFiles ?? config?.identityFiles,

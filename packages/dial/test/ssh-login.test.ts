@@ -204,6 +204,13 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
          UserKnownHostsFile ${server.knownHostsFile}
          GlobalKnownHostsFile none
          IdentityAgent none
+       Host alias
+         HostName 127.0.0.1
+         Port ${server.port}
+         HostKeyAlias The-Alias
+         User ${server.user}
+         IdentityFile ${server.identityFile}
+         UserKnownHostsFile ${server.dir}/alias
        Host hop
          ProxyJump build\n`,
     );
@@ -216,6 +223,9 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
     const socket = join(server.dir, "s.sock");
     await using dialer = createSshDialer({ host: "build", usesSshConfig: true, socket });
     await dialer.dial(never);
+    writeFileSync(join(server.dir, "alias"), `the-alias ${server.hostKey}\n`);
+    await using alias = createSshDialer({ host: "alias", usesSshConfig: true, socket });
+    await alias.dial(never);
     await using hop = createSshDialer({ host: "hop", usesSshConfig: true, socket });
     await expect(hop.dial(never)).rejects.toMatchObject({
       code: "ADDRESS_INVALID",

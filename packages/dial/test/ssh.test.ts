@@ -111,7 +111,8 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
   });
 
   it("carries 20 MB each way, byte for byte, and waits for a slow reader", async () => {
-    const server = await sshd();
+    // Keys are exchanged anew many times meanwhile.
+    const server = await sshd({ config: ["RekeyLimit 2M"] });
     const body = sequence(20_000_000);
     let sent = 0;
     const { path } = await service(join(server.dir, "s.sock"), (socket) => {
@@ -214,7 +215,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     const server = await sshd({ config: [`SetEnv PATH=${bin}:/usr/bin:/bin XDG_RUNTIME_DIR=${bin}`] });
     await expect(dialerTo(server).dial(never)).rejects.toMatchObject({
       code: "NO_SERVICE",
-      message: expect.stringMatching(/no socket at .*exit status 127.*none of step-runner/s) as string,
+      message: expect.stringMatching(/nobody listens at '.*exit status 127.*none of step-runner/s) as string,
     });
     installScript(bin, { name: "step-runner", text: 'echo "the service is out for lunch" >&2; exit 3' });
     await expect(dialerTo(server, { socket: "/nowhere/s.sock" }).dial(never)).rejects.toMatchObject({
