@@ -213,10 +213,13 @@ describe("dialDocker tells what the daemon says", () => {
     expect(await failure(dial(new AbortController().signal))).toMatchObject({ code: "PROTOCOL" });
   });
 
-  test("a container without a name", async () => {
-    const dial = dialDocker({ container: "" });
-    expect(await failure(dial(new AbortController().signal))).toMatchObject({ code: "ADDRESS_INVALID" });
-  });
+  test.each<DockerTarget>([{ container: "" }, { container: "c", commands: [] }, { container: "c", commands: [[]] }])(
+    "what makes no sense: %j",
+    async (target) => {
+      const reason = await failure(dialDocker(target)(new AbortController().signal));
+      expect(reason).toMatchObject({ code: "ADDRESS_INVALID", isPermanent: true });
+    },
+  );
 });
 
 describe("dialDocker does not wait for ever", () => {

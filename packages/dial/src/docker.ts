@@ -44,6 +44,9 @@ export function dialDocker(target: DockerTarget): Dial {
   return async (signal) => {
     signal.throwIfAborted();
     if (target.container === "") throw new DialError("ADDRESS_INVALID", "The container has no name");
+    if (commands.length === 0 || commands.some((command) => command.length === 0)) {
+      throw new DialError("ADDRESS_INVALID", "The command of the proxy is empty");
+    }
     const host = await readDockerHost(target);
     const attempt = { host, target, signal, timeoutMs: target.timeoutMs };
     const missing: string[] = [];
