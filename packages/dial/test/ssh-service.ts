@@ -96,7 +96,7 @@ export function installProxy(binDir: string, name: string, socket: string): void
     const socket = connect(${JSON.stringify(socket)});
     const leave = (code) => process.exit(code);
     socket.on("error", (error) => { console.error("no service: " + error.code); leave(1); });
-    socket.on("close", () => leave(0));
+    socket.on("close", () => process.stdout.write("", () => leave(0)));
     process.stdin.on("end", () => leave(0));
     process.stdin.pipe(socket);
     socket.pipe(process.stdout);`,
