@@ -10,6 +10,9 @@ import type { Job } from "../src/index.ts";
 import { openJobTable } from "../src/jobs/open-job-table.ts";
 import { isRunning, never, readAll, readStamped, stepsJob, tableOptions, unstamp } from "./jobs-support.ts";
 
+/** A busy machine takes its time. */
+const SOON = { timeout: 30_000, interval: 10 };
+
 const HOST = fileURLToPath(new URL("jobs-host.ts", import.meta.url));
 
 interface Host {
@@ -86,7 +89,7 @@ describe("a service that is killed and started anew", () => {
     await host.until(
       () => has("chatty", 100_000) && has("second", 10) && host.lines.some((line) => "ended" in Object(line)),
     );
-    await expect.poll(() => existsSync(join(dir, "silent-runs")) && pidsOf(dir).length === 9).toBe(true);
+    await expect.poll(() => existsSync(join(dir, "silent-runs")) && pidsOf(dir).length === 9, SOON).toBe(true);
     const pids = pidsOf(dir);
     await host.kill();
 
@@ -142,7 +145,7 @@ describe("a service that is killed and started anew", () => {
     // It has to wait for the step that ignores TERM.
     const second = startHost(dir, []);
     await expect
-      .poll(() => readFileSync(join(dir, "state", "owner"), "utf8").startsWith(`${second.child.pid} `))
+      .poll(() => readFileSync(join(dir, "state", "owner"), "utf8").startsWith(`${second.child.pid} `), SOON)
       .toBe(true);
     await second.kill();
     await using table = await openJobTable(tableOptions(dir));

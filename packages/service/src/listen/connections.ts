@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { RequestHandler } from "./request-handler.ts";
 
 const GREETING_MS = 10_000;
+const HANG_UP_MS = 500;
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const SESSION_WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_STREAMS = 1024;
@@ -45,6 +46,8 @@ export function createConnections(handle: RequestHandler): Connections {
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
+    // All is said. A client that does not hang up then is not waited for.
+    socket.once("finish", () => setTimeout(() => socket.destroy(), HANG_UP_MS).unref());
     socket.once("close", () => {
       sockets.delete(socket);
       settle();

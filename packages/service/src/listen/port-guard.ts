@@ -20,14 +20,14 @@ export function guardPort(handle: RequestHandler, rules: PortRules): RequestHand
     reply.on("error", () => undefined);
     const { origin } = request.headers;
     if (rules.isLoopback && !isLoopbackHost(hostOf(request)))
-      return refuse(reply, 403, "permission_denied", "The service is called by a name that is not its own");
+      return refuse(request, reply, 403, "permission_denied", "The service is called by a name that is not its own");
     if (origin !== undefined && rules.token === undefined)
-      return refuse(reply, 403, "permission_denied", "Web pages may not call a service without a token");
+      return refuse(request, reply, 403, "permission_denied", "Web pages may not call a service without a token");
     if (origin !== undefined) allowOrigin(reply, origin);
-    if (request.method === "OPTIONS") return preflight(reply);
+    if (request.method === "OPTIONS") return preflight(request, reply);
     if (rules.token !== undefined && !hasToken(request, rules.token)) {
       reply.setHeader("www-authenticate", "Bearer");
-      return refuse(reply, 401, "unauthenticated", "The call has no token, or a wrong one");
+      return refuse(request, reply, 401, "unauthenticated", "The call has no token, or a wrong one");
     }
     return handle(request, reply);
   };
@@ -57,15 +57,19 @@ function allowOrigin(reply: ServerReply, origin: string): void {
   reply.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
 }
 
-function preflight(reply: ServerReply): void {
-  end(reply, 204, {
+function preflight(request: ServerRequest, reply: ServerReply): void {
+  const headers = {
     "access-control-allow-methods": cors.allowedMethods.join(", "),
     "access-control-allow-headers": ALLOWED_HEADERS,
     "access-control-max-age": "7200",
-  });
+  };
+  end(request, reply, { status: 204, headers });
 }
 
+type Refusal = readonly [status: number, code: string, message: string];
+
 // The form of Connect's errors; gRPC clients read the HTTP status.
-function refuse(reply: ServerReply, status: number, code: string, message: string): void {
-  end(reply, status, { "content-type": "application/json" }, JSON.stringify({ code, message }));
+function refuse(request: ServerRequest, reply: ServerReply, ...[status, code, message]: Refusal): void {
+  const headers = { "content-type": "application/json" };
+  end(request, reply, { status, headers, body: JSON.stringify({ code, message }) });
 }

@@ -40,6 +40,7 @@ async function serve(handler: Handler, request: ServerRequest, reply: ServerRepl
   const given = "authority" in request ? request.authority : request.headers.host;
   if (!isAuthority(given)) replaceAuthority(request);
   const answer = await handler(universalRequestFromNodeRequest(request, reply as never, undefined, undefined));
+  spellMessage(reply);
   await universalResponseToNodeResponse(answer, reply);
 }
 
@@ -58,19 +59,42 @@ function isLostClient(error: unknown, reply: ServerReply): boolean {
   return reply.destroyed || code === Code.Aborted || code === Code.Canceled;
 }
 
+// The library encodes more of an error's text than gRPC says, and some clients decode only what gRPC says.
+function spellMessage(reply: ServerReply): void {
+  const addTrailers = reply.addTrailers.bind(reply);
+  reply.addTrailers = (trailers: Record<string, string>) => {
+    const message = trailers["grpc-message"];
+    if (message === undefined) addTrailers(trailers);
+    else addTrailers({ ...trailers, "grpc-message": percentEncode(decodeURIComponent(message)) });
+  };
+}
+
+/** As gRPC has it: what is no printable ASCII, and the percent sign. */
+export function percentEncode(text: string): string {
+  return text.replaceAll(/[^ -$&-~]+/gu, encodeURIComponent);
+}
+
 function refuseUnknown(request: ServerRequest, reply: ServerReply): void {
-  request.resume();
   if (/^application\/grpc(?:$|[+;])/.test(request.headers["content-type"] ?? "")) {
-    const headers = { "content-type": "application/grpc", "grpc-status": String(Code.Unimplemented) };
-    end(reply, 200, { ...headers, "grpc-message": "There is no such method" });
+    reply.addTrailers({ "grpc-status": String(Code.Unimplemented), "grpc-message": "There is no such method" });
+    end(request, reply, { status: 200, headers: { "content-type": "application/grpc" } });
     return;
   }
   const body = JSON.stringify({ code: "unimplemented", message: "There is no such method" });
-  end(reply, 404, { "content-type": "application/json" }, body);
+  end(request, reply, { status: 404, headers: { "content-type": "application/json" }, body });
 }
 
-/** Answers with a whole response. */
-export function end(reply: ServerReply, status: number, headers: Record<string, string>, body = ""): void {
+/** A response that is known as a whole. */
+export interface WholeReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Answers a request that nobody reads. */
+export function end(request: ServerRequest, reply: ServerReply, { status, headers, body = "" }: WholeReply): void {
+  // As long as there is something to read the call is not over.
+  request.resume();
   reply.statusCode = status;
   for (const [name, value] of Object.entries(headers)) reply.setHeader(name, value);
   reply.end(body);
