@@ -14,6 +14,9 @@ const PLUS = 43;
 const ZERO = 48;
 const SECOND_US = 1_000_000;
 const TAG_AT = 28;
+const FLAG_AT = 31;
+const SHORT_LINE_BYTES = 48;
+const MAX_SCANNED_BYTES = 256;
 const EMPTY: Buffer = Buffer.alloc(0);
 
 // Stream numbers as GitLab's runner has them: 00 is the runner, 01 the steps.
@@ -70,7 +73,13 @@ export class StampRenderer {
     let at = 0;
     while (at < bytes.length) {
       if (!this.#out.hasRoom) return at;
-      if (line.length === 0) line.timeUs = timeUs;
+      if (line.length === 0) {
+        line.timeUs = timeUs;
+        const next = this.#out.writeLines(line, bytes, at);
+        if (next > at) line.restart(false);
+        at = next;
+        if (at === bytes.length || !this.#out.hasRoom) continue;
+      }
       const room = MAX_BODY_BYTES - line.length;
       const found = bytes.indexOf(LINE_FEED, at);
       if (found !== -1 && found - at <= room) {
@@ -175,7 +184,8 @@ class PendingLine {
 class StampBuffer {
   length = 0;
   #out: Buffer = EMPTY;
-  readonly #stamp: Buffer = Buffer.alloc(TAG_AT, " ");
+  readonly #header: Buffer = Buffer.alloc(HEADER_BYTES, " ");
+  #tag = "";
   #second = -1;
   #timeUs = -1;
 
@@ -185,18 +195,41 @@ class StampBuffer {
   }
 
   write(line: PendingLine, { bytes, from, to }: Rest): void {
-    // Who waits for more holds nothing.
-    if (this.#out.length === 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES);
-    const out = this.#out;
+    const out = this.#prepare(line);
     let at = this.length;
-    this.#setTime(line.timeUs);
-    at += this.#stamp.copy(out, at);
-    at += out.write(line.tag, at, "latin1");
-    out[at++] = line.isContinued ? PLUS : SPACE;
+    at += this.#header.copy(out, at);
     if (line.length > 0) at += line.bytes.copy(out, at, 0, line.length);
     if (from < to) at += bytes.copy(out, at, from, to);
     out[at++] = LINE_FEED;
     this.length = at;
+  }
+
+  /** Whole lines, as long as none is too long and there is room; gives where the next one begins. */
+  writeLines(line: PendingLine, bytes: Buffer, start: number): number {
+    const out = this.#prepare(line);
+    let at = start;
+    for (let last = 0; this.hasRoom;) {
+      out.set(this.#header, this.length);
+      const to = this.length + HEADER_BYTES;
+      // Calls of native code take longer than a short line does. Lines are mostly like their neighbours.
+      last = last > SHORT_LINE_BYTES ? copyLine(bytes, at, { out, to }) : copyShortLine(bytes, at, { out, to });
+      if (last === 0) return at;
+      at += last;
+      this.length = to + last;
+      this.#header[FLAG_AT] = SPACE;
+    }
+    return at;
+  }
+
+  /** The buffer, and the header of a line. */
+  #prepare({ timeUs, tag, isContinued }: PendingLine): Buffer {
+    // Who waits for more holds nothing.
+    if (this.#out.length === 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES);
+    this.#setTime(timeUs);
+    if (tag !== this.#tag) this.#header.write(tag, TAG_AT, "latin1");
+    this.#tag = tag;
+    this.#header[FLAG_AT] = isContinued ? PLUS : SPACE;
+    return this.#out;
   }
 
   take(): Buffer {
@@ -212,9 +245,31 @@ class StampBuffer {
     const second = Math.floor(timeUs / SECOND_US);
     if (second !== this.#second) {
       this.#second = second;
-      this.#stamp.write(`${new Date(second * 1000).toISOString().slice(0, 19)}.000000Z `, "latin1");
+      this.#header.write(`${new Date(second * 1000).toISOString().slice(0, 19)}.000000Z `, "latin1");
     }
     let rest = timeUs - second * SECOND_US;
-    for (let at = 25; at >= 20; at--, rest = Math.floor(rest / 10)) this.#stamp[at] = ZERO + (rest % 10);
+    for (let at = 25; at >= 20; at--, rest = Math.floor(rest / 10)) this.#header[at] = ZERO + (rest % 10);
   }
+}
+
+interface Target {
+  readonly out: Buffer;
+  readonly to: number;
+}
+
+/** Copies the line that begins at a place; gives its length with the line feed, 0 if it has none or is to be cut. */
+function copyLine(bytes: Buffer, at: number, { out, to }: Target): number {
+  const end = bytes.indexOf(LINE_FEED, at);
+  if (end === -1 || end - at > MAX_BODY_BYTES) return 0;
+  return bytes.copy(out, to, at, end + 1);
+}
+
+function copyShortLine(bytes: Buffer, at: number, { out, to }: Target): number {
+  const length = Math.min(bytes.length - at, MAX_SCANNED_BYTES);
+  for (let index = 0; index < length; index++) {
+    const byte = bytes[at + index] as number;
+    out[to + index] = byte;
+    if (byte === LINE_FEED) return index + 1;
+  }
+  return length === MAX_SCANNED_BYTES ? copyLine(bytes, at, { out, to }) : 0;
 }
