@@ -29,6 +29,7 @@ export function readElf(path: string): ElfFacts | undefined {
   const fd = openSync(path, "r");
   try {
     const read = (at: number, size: number): Buffer => {
+      if (at < 0 || !Number.isSafeInteger(at)) return Buffer.alloc(0);
       const bytes = Buffer.alloc(Math.min(size, MAX_TABLE_BYTES));
       return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, at));
     };

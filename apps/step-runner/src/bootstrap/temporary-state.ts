@@ -38,7 +38,7 @@ function isWritable(path: string): boolean {
 
 function isPrivate(dir: string, uid: number): boolean {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    if (!existsSync(dir)) mkdirSync(dir, { mode: 0o700 });
     const stat = lstatSync(dir);
     return stat.isDirectory() && stat.uid === uid && (stat.mode & 0o022) === 0;
   } catch (cause) {
