@@ -13,8 +13,9 @@ beforeEach(() => {
 });
 
 test("a job has one token and one nonce until it is closed", () => {
-  const first = openRecord("a", "docker x", undefined);
-  expect(openRecord("a", "docker x", undefined)).toEqual(first);
+  const { isNew, ...first } = openRecord("a", "docker x", undefined);
+  expect(isNew).toBe(true);
+  expect(openRecord("a", "docker x", undefined)).toEqual({ ...first, isNew: false });
   expect(findRecord("a", "docker x")).toEqual(first);
   removeRecord(first);
   expect(findRecord("a", "docker x")).toBeUndefined();
@@ -34,9 +35,9 @@ test("jobs of other targets are told apart, and found when there is no better on
   const here = openRecord("a", "this machine", undefined);
   const there = openRecord("a", "ssh host", undefined);
   expect(here.token).not.toBe(there.token);
-  expect(findRecord("a", "ssh host")).toEqual(there);
+  expect(findRecord("a", "ssh host")).toMatchObject({ token: there.token });
   removeRecord(there);
-  expect(findRecord("a", "socket /s")).toEqual(here);
+  expect(findRecord("a", "socket /s")).toMatchObject({ token: here.token });
   expect(findRecord("b", "this machine")).toBeUndefined();
 });
 

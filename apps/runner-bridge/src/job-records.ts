@@ -18,9 +18,13 @@ const MAX_AGE_MS = 30 * 24 * 3_600_000;
  * The record of a job that is about to be run: the one that an earlier process left, so that the same request again is the
  * same job, or a new one. It is on the disk, readable by the user alone, before the service hears of the job.
  */
-export function openRecord(id: string, target: string, token: string | undefined): JobRecord {
+export function openRecord(
+  id: string,
+  target: string,
+  token: string | undefined,
+): JobRecord & { readonly isNew: boolean } {
   const known = read(pathOf(id, target));
-  if (known !== undefined && (token === undefined || token === known.token)) return known;
+  if (known !== undefined && (token === undefined || token === known.token)) return { ...known, isNew: false };
   const record = { id, target, token: token ?? createJobToken(), nonce: randomBytes(16).toString("hex") };
   const path = pathOf(id, target);
   mkdirSync(jobsDirectory(process.env), { recursive: true, mode: 0o700 });
@@ -28,7 +32,7 @@ export function openRecord(id: string, target: string, token: string | undefined
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600, flag: "wx" });
   renameSync(draft, path);
-  return record;
+  return { ...record, isNew: true };
 }
 
 /** The record of a job that runs on this target; else that of a job with this id elsewhere, which may be the same place. */

@@ -1,10 +1,10 @@
 import { toJson } from "@bufbuild/protobuf";
-import { ClientError, type FollowOptions, type JobOutcome } from "@steps/client";
+import type { FollowOptions, JobOutcome } from "@steps/client";
 import { assertWritable, type CommandLine, complain, errors, output, writeWhole } from "@steps/console";
-import { isStepsError } from "@steps/model";
 import { RunStatus, StepResultSchema } from "@steps/proto";
 import { windowsOf } from "./follow-flags.ts";
-import { type JobRecord, removeRecord } from "./job-records.ts";
+import { explainFailure, type Known } from "./explain-failure.ts";
+import { removeRecord } from "./job-records.ts";
 import { stateReporter } from "./report-state.ts";
 import { StopSignals } from "./signals.ts";
 
@@ -13,8 +13,7 @@ export type Follow = (options: FollowOptions) => Promise<JobOutcome>;
 
 export interface Shown {
   readonly token: string | undefined;
-  /** Forgotten once the service has forgotten the job. */
-  readonly record: Pick<JobRecord, "id" | "target">;
+  readonly record: Known;
   readonly keep: boolean;
 }
 
@@ -25,6 +24,7 @@ export async function showJob(line: CommandLine, shown: Shown, follow: Follow): 
   const resultsFile = line.string("step-results-file");
   for (const path of [traceFile, resultsFile]) if (path !== undefined) assertWritable(path);
   const report = stateReporter({ isVerbose: line.boolean("verbose"), isQuiet: line.boolean("quiet") });
+  let isStarted = false;
   try {
     const outcome = await follow({
       ...(shown.token === undefined ? {} : { token: shown.token }),
@@ -37,6 +37,7 @@ export async function showJob(line: CommandLine, shown: Shown, follow: Follow): 
       onOutput: (stream, bytes) => (stream === "stdout" ? output : errors).write(bytes),
       onState: (state) => {
         report(state);
+        isStarted ||= state.type === "started";
         if (state.type === "closed") removeRecord(shown.record);
       },
     });
@@ -46,7 +47,7 @@ export async function showJob(line: CommandLine, shown: Shown, follow: Follow): 
       writeWhole(resultsFile, `${JSON.stringify(toJson(StepResultSchema, outcome.result), null, 2)}\n`);
     return conclude(outcome, stop);
   } catch (error) {
-    return explain(error, shown, stop);
+    return explainFailure(error, { record: shown.record, isStarted, exitCode: stop.exitCode });
   }
 }
 
@@ -56,20 +57,3 @@ function conclude({ job, exitCode }: JobOutcome, stop: StopSignals): number {
   // Who pressed Ctrl-C is told so; what the service ended its processes with is its own affair.
   return isCancelled ? (stop.exitCode ?? exitCode) : exitCode;
 }
-
-function explain(error: unknown, { record }: Shown, stop: StopSignals): number {
-  if (!isStepsError(error)) throw error;
-  if (error.code === "JOB_LOST") removeRecord(record);
-  if (error.code === "REQUEST_INVALID") {
-    // Diagnostics have their own form.
-    void errors.write(Buffer.from(`${error.message}\n`));
-    return 2;
-  }
-  if (stop.exitCode !== undefined && error instanceof ClientError && STOPPED.has(error.code)) {
-    complain(error.message);
-    return stop.exitCode;
-  }
-  throw error;
-}
-
-const STOPPED: ReadonlySet<string> = new Set(["CANCELLED", "ABANDONED"]);

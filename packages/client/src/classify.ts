@@ -35,7 +35,8 @@ export function toClientError(error: unknown, job: { readonly id: string; readon
   if (!(error instanceof ConnectError)) return error;
   // The service has hints too, and one text to put them in.
   const [text = "", hint] = error.rawMessage.split("\n  hint: ");
-  const options = { cause: error, hint };
+  const serviceCode = error.metadata.get("step-runner-error") ?? undefined;
+  const options = { cause: error, hint, serviceCode };
   switch (error.code) {
     case Code.NotFound:
       return new ClientError("JOB_LOST", job.lost(), options);
@@ -43,7 +44,7 @@ export function toClientError(error: unknown, job: { readonly id: string; readon
     case Code.DataLoss:
       return new ClientError("LOG_DAMAGED", `The log of job "${job.id}" cannot be read on: ${text}`, options);
     case Code.InvalidArgument:
-      return new ClientError("REQUEST_INVALID", error.rawMessage, { cause: error });
+      return new ClientError("REQUEST_INVALID", error.rawMessage, { cause: error, serviceCode });
     default:
       return new ClientError(
         "REFUSED",

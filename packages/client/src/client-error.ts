@@ -17,4 +17,16 @@ export type ClientErrorCode =
   | "ABANDONED";
 
 /** A job could not be run or followed to its end. */
-export class ClientError extends StepsError<ClientErrorCode> {}
+export class ClientError extends StepsError<ClientErrorCode> {
+  /** The service's own word for why it refused, such as `JOB_EXISTS` or `JOB_CLOSED`, if it said one. */
+  readonly serviceCode: string | undefined;
+
+  constructor(
+    code: ClientErrorCode,
+    message: string,
+    options: { cause?: unknown; hint?: string | undefined; serviceCode?: string | undefined } = {},
+  ) {
+    super(code, message, options);
+    this.serviceCode = options.serviceCode;
+  }
+}

@@ -6,7 +6,7 @@ import type { Link } from "./link.ts";
 export async function followResults(link: Link, id: string, options: FollowOptions): Promise<StepResult | undefined> {
   let last: StepResult | undefined;
   let failure: { readonly error: unknown } | undefined;
-  await link.use(async (service, progress) => {
+  await link.use(async (service) => {
     for await (const { result, job } of service.follow(id)) {
       last = result ?? last;
       try {
@@ -15,7 +15,6 @@ export async function followResults(link: Link, id: string, options: FollowOptio
         failure = { error };
         return;
       }
-      progress();
     }
   });
   if (failure !== undefined) throw failure.error;

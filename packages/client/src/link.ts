@@ -90,7 +90,7 @@ export class Link implements Disposable {
         // No answer in time says nothing good of what is between us.
         if ((error as ConnectError).code === Code.DeadlineExceeded) service.abandon(messageOf(error));
         const delayMs = retries.next();
-        if (delayMs === undefined) throw this.#giveUp(error, retries);
+        if (delayMs === undefined) throw keepsFailing(error, retries);
         this.#tell({ type: "retrying", attempt: retries.failures, delayMs, reason: messageOf(error) });
         await this.#pause(delayMs);
       }
@@ -127,7 +127,7 @@ export class Link implements Disposable {
         return service;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof ConnectError ? isFinal(error) : isDenied(error)) throw error;
+        if (isHopeless(error)) throw error;
         delayMs = this.#nextDelay(error);
         this.#tell({ type: "retrying", attempt: this.#retries.failures, delayMs, reason: messageOf(error) });
       }
@@ -165,14 +165,13 @@ export class Link implements Disposable {
     this.#instance = instance;
   }
 
-  #giveUp(cause: unknown, { failures, failingForMs }: Retries): ClientError {
+  #giveUp(cause: unknown, retries: Retries): ClientError {
     const isFirst = this.#service === undefined;
     const what = isFirst ? "There is no connection to the service" : "The connection to the service is lost";
-    const tried = `${failures} ${failures === 1 ? "attempt" : "attempts"} in ${(failingForMs / 1000).toFixed(1)} s`;
     const rest = this.#options.describeRest();
     return new ClientError(
       isFirst ? "CONNECTION_FAILED" : "CONNECTION_LOST",
-      `${what} (${tried}): ${messageOf(cause)}${rest === "" ? "" : `. ${rest}`}`,
+      `${what} (${tried(retries)}): ${messageOf(cause)}${rest === "" ? "" : `. ${rest}`}`,
       { cause, hint: isStepsError(cause) ? cause.hint : undefined },
     );
   }
@@ -180,4 +179,18 @@ export class Link implements Disposable {
   #tell(state: LinkState): void {
     this.#options.onState(state);
   }
+}
+
+/** Neither the way to the service nor the service will be better for waiting. */
+function isHopeless(error: unknown): boolean {
+  return error instanceof ClientError || (error instanceof ConnectError ? isFinal(error) : isDenied(error));
+}
+
+/** The service answers, and says each time that it cannot. */
+function keepsFailing(cause: unknown, retries: Retries): ClientError {
+  return new ClientError("REFUSED", `The service keeps failing (${tried(retries)}): ${messageOf(cause)}`, { cause });
+}
+
+function tried({ failures, failingForMs }: Retries): string {
+  return `${failures} ${failures === 1 ? "attempt" : "attempts"} in ${(failingForMs / 1000).toFixed(1)} s`;
 }

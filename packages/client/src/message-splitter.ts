@@ -54,7 +54,7 @@ export class MessageSplitter {
   }
 
   #join(count: number): Uint8Array {
-    const whole = new Uint8Array(count);
+    const whole = Buffer.allocUnsafeSlow(count);
     let used = 0;
     let at = 0;
     while (at < count) {

@@ -97,3 +97,38 @@ test.each([
   else await expect(run).rejects.toMatchObject({ code: expected, message: /no: because$/ });
   expect(fake.calls).toMatchObject({ run: runs, dial: 1 });
 });
+
+test("a service that keeps failing is not asked for ever", async () => {
+  const fake = await startFakeService();
+  fake.onCall = (call, when) => {
+    if (call === "run" && when === "before") throw new ConnectError("too many jobs", Code.ResourceExhausted);
+  };
+  const run = runAndFollow(fake.dial, { definition: "[]" }, { reconnectWindowMs: 300 });
+  await expect(run).rejects.toMatchObject({
+    code: "REFUSED",
+    message: /^The service keeps failing \(\d attempts in .*too many jobs$/,
+  });
+  expect(fake.calls["dial"]).toBe(1);
+});
+
+test("the service's own word and hint are passed on", async () => {
+  const fake = await startFakeService();
+  fake.onCall = (call) => {
+    if (call !== "run") return;
+    const text = 'Job "a" has a token, and the call has none\n  hint: Send it.';
+    throw new ConnectError(text, Code.Unauthenticated, { "step-runner-error": "TOKEN_MISSING" });
+  };
+  await expect(runAndFollow(fake.dial, { id: "a", definition: "[]" })).rejects.toMatchObject({
+    code: "REFUSED",
+    serviceCode: "TOKEN_MISSING",
+    message: 'The service refused job "a": Job "a" has a token, and the call has none',
+    hint: "Send it.",
+  });
+});
+
+test("a token that no header can carry is refused here", async () => {
+  const fake = await startFakeService();
+  const run = runAndFollow(fake.dial, { definition: "[]" }, { token: "a\r\nb" });
+  await expect(run).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+  expect(fake.calls["dial"]).toBeUndefined();
+});

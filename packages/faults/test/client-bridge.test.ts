@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createUser, type User } from "./client-harness.ts";
@@ -146,4 +146,41 @@ test("without a service it says where it looked", async () => {
     /There is no connection to the service \(1 attempt .*step-runner\.sock.*\n {2}hint: Start the service/s,
   );
   expect(status).toBe(1);
+});
+
+test("an id that another job has, or had, is not taken for ours", async () => {
+  const user = createUser();
+  await user.serve();
+  const steps = write(user, "- name: a\n  script: echo one\n");
+  const args = ["run", steps, "--id", "a"];
+  expect((await user.bridge(...args, "--detach").ended).status).toBe(0);
+  const record = join(user.dir, ".local/state/runner-bridge/jobs", recordsOf(user)[0] as string);
+  const text = readFileSync(record, "utf8");
+  // As another user, who knows nothing of the job.
+  rmSync(record);
+  const other = await user.bridge(...args).ended;
+  expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('The service refused job "a"') });
+  expect(recordsOf(user)).toEqual([]);
+  // Closed elsewhere: what we know of it is of no use any more, and the next run is a new job.
+  const { token } = JSON.parse(text) as { token: string };
+  expect((await user.bridge("close", "a", "--token", token).ended).status).toBe(0);
+  writeFileSync(record, text);
+  expect((await user.bridge(...args).ended).status).toBe(1);
+  expect(recordsOf(user)).toEqual([]);
+  expect(await user.bridge(...args).ended).toMatchObject({ status: 0, stdout: Buffer.from("one\n") });
+});
+
+test("a command whose standard input and output are the connection", async () => {
+  const user = createUser();
+  await user.serve();
+  const steps = write(user, "- name: a\n  script: echo one\n");
+  const main = join(import.meta.dirname, "../../../apps/step-runner/src/main.ts");
+  const command = `'${process.execPath}' --conditions=@steps/source '${main}' proxy`;
+  expect(await user.bridge("run", steps, "--command", command).ended).toMatchObject({
+    status: 0,
+    stdout: Buffer.from("one\n"),
+    stderr: "",
+  });
+  const missing = await user.bridge("run", steps, "--command", "no-such-program-anywhere").ended;
+  expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining("no-such-program-anywhere") });
 });

@@ -4,8 +4,9 @@ import { isAbsolute, resolve } from "node:path";
 import { type JobRequest, type JobVariable, runAndFollow, startJob } from "@steps/client";
 import { type Command, type CommandLine, print, UsageError } from "@steps/console";
 import { openTarget, type Target } from "../dial-target.ts";
+import { explainFailure } from "../explain-failure.ts";
 import { commonFlags, followFlags, tokenOf, windowsOf } from "../follow-flags.ts";
-import { type JobRecord, openRecord } from "../job-records.ts";
+import { openRecord } from "../job-records.ts";
 import { stateReporter } from "../report-state.ts";
 import { showJob } from "../show-job.ts";
 
@@ -77,12 +78,20 @@ async function execute(line: CommandLine): Promise<number> {
 
 async function detach(
   line: CommandLine,
-  { target, job, record }: { readonly target: Target; readonly job: JobRequest; readonly record: JobRecord },
+  {
+    target,
+    job,
+    record,
+  }: { readonly target: Target; readonly job: JobRequest; readonly record: ReturnType<typeof openRecord> },
 ): Promise<number> {
   const onState = stateReporter({ isVerbose: line.boolean("verbose"), isQuiet: line.boolean("quiet") });
-  const { id } = await startJob(target.dial, job, { token: record.token, ...windowsOf(line), onState });
-  await print(`${id}\n`);
-  return 0;
+  try {
+    const { id } = await startJob(target.dial, job, { token: record.token, ...windowsOf(line), onState });
+    await print(`${id}\n`);
+    return 0;
+  } catch (error) {
+    return explainFailure(error, { record, isStarted: false, exitCode: undefined });
+  }
 }
 
 function readRequest(line: CommandLine, target: Target): JobRequest {
