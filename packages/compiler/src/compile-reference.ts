@@ -154,7 +154,7 @@ function readOci(context: CompileContext, node: YamlMapping): StepReference | un
 
 /** Says what is wrong with an image's name where it is: each part is read with the others as they may be. */
 function reportImageName(context: CompileContext, node: YamlMapping, { registry, repository, tag }: ImageName): void {
-  const good: ImageName = { registry: "host", repository: "a", tag: "latest" };
+  const good: ImageName = { registry: "host", repository: "a/b", tag: "latest" };
   const parts = {
     registry: { ...good, registry },
     repository: { ...good, registry, repository },
