@@ -172,7 +172,7 @@ describe("a registry that lies", () => {
       return true;
     }, "AUTH_FAILED"],
     ["with a challenge of nonsense", (_request, response) => {
-      response.writeHead(401, { "www-authenticate": `${"a,=\"\\".repeat(2000)}` }).end();
+      response.writeHead(401, { "www-authenticate": "a,=\"\\".repeat(2000) }).end();
       return true;
     }, "AUTH_FAILED"],
   ])("%s", async (_name, lie, expected) => {

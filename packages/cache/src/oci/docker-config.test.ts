@@ -52,7 +52,7 @@ test("no text breaks it, and no message repeats what it read", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       try {
-        findCredentials(parseDockerConfig(`${text}`, "test"), "h", "g/p");
+        findCredentials(parseDockerConfig(text, "test"), "h", "g/p");
       } catch (error) {
         expect(isCacheError(error, "AUTH_FAILED")).toBe(true);
       }
