@@ -281,3 +281,51 @@ describe("results", () => {
     expect(job.info.status).toBe("success");
   });
 });
+
+describe("a step that lays hands on the service's files", () => {
+  const folder = "d=$(dirname $STEP_OUTPUT_FILE)/../../../..; cd $d";
+
+  test.each<[string, string]>([
+    ["removes them all", `${folder}; rm -rf ./*`],
+    [
+      "puts pipes in their place",
+      `${folder}; for f in order.idx files.jsonl job.json job.json.next runner.log; do rm -f $f; mkfifo $f; done`,
+    ],
+    [
+      "puts links in their place",
+      `${folder}; for f in order.idx files.jsonl job.json job.json.next runner.log; do ln -sf /etc/passwd $f; done`,
+    ],
+    [
+      "writes garbage to them",
+      `${folder}; for f in order.idx files.jsonl; do head -c 9999 /dev/urandom >$f; done; find . -name '*.log' -exec truncate -s 0 {} +`,
+    ],
+    ["makes the log's records lie", `${folder}; head -c 64 /dev/zero | tr '\\0' '\\377' >order.idx`],
+  ])("that %s harms its own job only", async (_name, sabotage) => {
+    const dir = tempDir();
+    {
+      await using table = await openJobTable(tableOptions(dir));
+      const steps = [
+        { name: "a", script: "echo before" },
+        { name: "b", script: `echo more; ${sabotage}` },
+        { name: "c", script: "echo after; echo err >&2" },
+        { name: "d", step: "./nothing" },
+      ];
+      const job = table.run(stepsJob(dir, steps, { id: "spoiled" }));
+      const other = table.run(scriptJob(dir, "echo fine", { id: "other" }));
+      await Promise.allSettled([readAll(job), readStamped(job)]);
+      await job.ended;
+      expect(job.info.status).not.toBe("running");
+      for (const outcome of await Promise.allSettled([readAll(job), readStamped(job)])) {
+        if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LOG_DAMAGED" });
+      }
+      for await (const { result } of job.readResults(never)) expect(result.status).toBe("failure");
+      expect((await readAll(other)).stdout.toString()).toBe("fine\n");
+    }
+    await using table = await openJobTable(tableOptions(dir));
+    expect(table.get("other")?.info.status).toBe("success");
+    const spoiled = table.get("spoiled");
+    if (spoiled !== undefined) await Promise.allSettled([readAll(spoiled), readStamped(spoiled)]);
+    await table.close("spoiled");
+    await table.run(scriptJob(dir, "true", { id: "spoiled", isStrict: false })).ended;
+  });
+});

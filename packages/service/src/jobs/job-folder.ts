@@ -1,15 +1,17 @@
-import { constants } from "node:fs";
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { listRuns, type RunDirectory } from "@steps/engine";
 import { sha256 } from "@steps/model";
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from "./job-record.ts";
+import { openRegularFile, readRegularFile } from "./regular-file.ts";
 
 const RECORD_FILE = "job.json";
 /** Where the variables of a job that are files lie. */
 export const VARIABLES_FOLDER = "variables";
 const KEY_LENGTH = 32;
+/** Messages of errors are the longest part of a record. */
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** The name of a job's folder: ids are whatever a caller likes. */
 export function folderNameOf(id: string): string {
@@ -30,8 +32,8 @@ export function createJobFolder(folder: string, record: JobRecord): void {
 /** Replaces the record of a job, so that it is always whole. @throws if the disk does not take it */
 export function writeRecord(folder: string, record: JobRecord): void {
   const next = join(folder, `${RECORD_FILE}.next`);
-  const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
-  const fd = openSync(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
+  const fd = openRegularFile(next, O_WRONLY | O_CREAT | O_TRUNC);
   try {
     writeFileSync(fd, encodeJobRecord(record));
   } finally {
@@ -42,7 +44,7 @@ export function writeRecord(folder: string, record: JobRecord): void {
 
 /** The record of a job; `undefined` if it is damaged. @throws if it cannot be read */
 export function readRecord(folder: string): JobRecord | undefined {
-  return decodeJobRecord(readFileSync(join(folder, RECORD_FILE), "utf8"));
+  return decodeJobRecord(readRegularFile(join(folder, RECORD_FILE), MAX_RECORD_BYTES));
 }
 
 /** Where the engine keeps a job's journal and logs. */

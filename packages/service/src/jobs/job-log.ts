@@ -1,8 +1,9 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { messageOf } from "@steps/model";
 import { ServiceError } from "../service-error.ts";
 import { encodeRecord, type IndexRecord, type LogStream, RECORD_BYTES } from "./index-record.ts";
+import { openRegularFile, readOptionalFile } from "./regular-file.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** How much of a log can be read. */
@@ -26,10 +27,12 @@ export const FILES_FILE = "files.jsonl";
 
 /** Of a log that has not begun. */
 export const EMPTY_LOG: LogSize = { records: 0, stdoutBytes: 0, stderrBytes: 0 };
+/** Of the list of files. */
+export const MAX_LIST_BYTES: number = 256 * 1024 * 1024;
 const CHECKPOINT_RECORDS = 4096;
 /** Files that stay open while somebody reads; a job may have a file for each of very many steps. */
 const MAX_OPEN_FILES = 4;
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const { O_CREAT, O_RDONLY, O_RDWR } = constants;
 
 /**
  * The log of one job: an index of fixed-size records in order of arrival over files that hold the masked bytes. Bytes are
@@ -165,9 +168,8 @@ export class JobLog {
       closeSync(this.#open.get(oldest) as number);
       this.#open.delete(oldest);
     }
-    const fd = openSync(join(this.#folder, this.#pathOf(file)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const fd = openRegularFile(join(this.#folder, this.#pathOf(file)), O_RDONLY);
     this.#open.set(file, fd);
-    if (!fstatSync(fd).isFile()) throw new Error("not a file");
     return fd;
   }
 
@@ -207,9 +209,8 @@ export class JobLog {
 
 /** The list of a log's files: one JSON string in a line each, paths in the job's folder. What is cut off is left out. */
 export function readFiles(folder: string): string[] {
-  const file = join(folder, FILES_FILE);
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  const text = readOptionalFile(join(folder, FILES_FILE), MAX_LIST_BYTES) ?? "";
+  const lines = text.split("\n").slice(0, -1);
   return lines.map((line) => {
     const path: unknown = JSON.parse(line);
     if (typeof path !== "string" || isAbsolute(path) || path.split("/").includes("..")) throw new Error("no path");
@@ -225,8 +226,8 @@ class Writer {
   #filesBytes: number;
 
   constructor(folder: string) {
-    this.#index = openSync(join(folder, INDEX_FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-    this.#files = openSync(join(folder, FILES_FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    this.#index = openRegularFile(join(folder, INDEX_FILE), O_RDWR | O_CREAT);
+    this.#files = openRegularFile(join(folder, FILES_FILE), O_RDWR | O_CREAT);
     this.#filesBytes = fstatSync(this.#files).size;
   }
 

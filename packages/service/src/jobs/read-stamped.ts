@@ -141,10 +141,9 @@ class Rendering {
     const left = record.bytes - this.#used;
     let block = this.#block;
     if (block?.file !== file || offset < block.offset || offset >= block.offset + block.bytes.length) {
-      const bytes = this.#log.readAhead(file, offset, {
-        atLeast: Math.min(left, MAX_READ_BYTES),
-        atMost: Math.min(this.#unread(), MAX_READ_BYTES),
-      });
+      const atLeast = Math.min(left, MAX_READ_BYTES);
+      const atMost = Math.max(atLeast, Math.min(this.#unread(), MAX_READ_BYTES));
+      const bytes = this.#log.readAhead(file, offset, { atLeast, atMost });
       block = { file, offset, bytes };
       this.#block = block;
     }

@@ -1,15 +1,16 @@
-import { readFileSync, statSync } from "node:fs";
 import { killSurvivors, listRuns, removeTemporary, type RunDirectory } from "@steps/engine";
 import { exitCodeOf, type Outcome } from "@steps/model";
 import { parseJournal } from "@steps/trace";
 import { join } from "node:path";
 import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
 import type { JobRecord } from "./job-record.ts";
+import { readRegularFile } from "./regular-file.ts";
 import { repairLog } from "./repair-log.ts";
 import { RunnerLines } from "./runner-lines.ts";
 
 const GRACE_MS = 2_000;
-const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+/** As much as the engine reads. */
+export const MAX_JOURNAL_BYTES: number = 512 * 1024 * 1024;
 const INTERRUPTED = "The service ended while the job ran";
 
 /**
@@ -59,8 +60,7 @@ function traceIdsOf(folder: string): string[] {
 /** How a run ended, if it told so. */
 function outcomeOf(run: RunDirectory): Outcome | undefined {
   try {
-    if (statSync(run.journal).size > MAX_JOURNAL_BYTES) return undefined;
-    const last = parseJournal(readFileSync(run.journal, "utf8")).events.at(-1);
+    const last = parseJournal(readRegularFile(run.journal, MAX_JOURNAL_BYTES)).events.at(-1);
     return last?.type === "run-finished" ? last.outcome : undefined;
   } catch (cause) {
     // A step wrote in it, or it was not begun.

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-  truncateSync,
-} from "node:fs";
+import { closeSync, constants, ftruncateSync, readdirSync, readSync, statSync, truncateSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { RunDirectory } from "@steps/engine";
 import { decodeRecord, type IndexRecord, isIntact, type LogStream, RECORD_BYTES } from "./index-record.ts";
-import { EMPTY_LOG, FILES_FILE, INDEX_FILE, JobLog, type LogSize, readFiles } from "./job-log.ts";
+import { EMPTY_LOG, FILES_FILE, INDEX_FILE, JobLog, type LogSize, MAX_LIST_BYTES, readFiles } from "./job-log.ts";
+import { openRegularFile, readOptionalFile } from "./regular-file.ts";
 
 const BLOCK_BYTES = 2048 * RECORD_BYTES;
 /** Of the engine's index of a step's log: time, offset, length, stream. */
@@ -40,7 +31,7 @@ export function repairLog(folder: string, run: RunDirectory | undefined): JobLog
 
 /** The list of files up to the last line that is one. */
 function cutList(path: string): void {
-  const text = readOptional(path);
+  const text = readOptionalFile(path, MAX_LIST_BYTES) ?? "";
   let end = 0;
   for (let next = text.indexOf("\n"); next !== -1 && isPath(text.slice(end, next)); next = text.indexOf("\n", end)) {
     end = next + 1;
@@ -148,18 +139,9 @@ function truncateTo(path: string, bytes: number): void {
 
 function openOptional(path: string, flags: number): number | undefined {
   try {
-    return openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return openRegularFile(path, flags);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw cause;
-  }
-}
-
-function readOptional(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw cause;
   }
 }

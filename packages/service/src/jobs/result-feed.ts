@@ -6,6 +6,13 @@ import { Wakeup } from "./wakeup.ts";
 /** To make the tree of a large job takes long; this many times as long nothing is made then, so that the job goes on. */
 const REST_FACTOR = 8;
 
+const SILENT: ReadonlySet<JournalEvent["type"]> = new Set([
+  "note",
+  "variable-read",
+  "component-resolved",
+  "process-started",
+]);
+
 /** What a feed has to know of its job. */
 export interface FeedSource {
   info(): JobInfo;
@@ -35,7 +42,7 @@ export class ResultFeed {
   apply(event: JournalEvent): void {
     this.#tree?.apply(event);
     // What changes nothing in the tree is no news.
-    if (event.type === "note" || event.type === "variable-read" || event.type === "component-resolved") return;
+    if (SILENT.has(event.type)) return;
     this.#version += 1;
     this.#news.notify();
   }

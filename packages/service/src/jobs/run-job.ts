@@ -1,4 +1,4 @@
-import { createEngine, type EngineOptions, type RunHooks } from "@steps/engine";
+import { createEngine, type Engine, type EngineOptions, type RunHooks } from "@steps/engine";
 import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
 import { createMasker } from "@steps/trace";
 import { basename, join } from "node:path";
@@ -30,8 +30,8 @@ async function runEngine(
   { request, secrets }: EngineJob,
   options: RunJobOptions & { readonly lines: RunnerLines },
 ): Promise<JobEnd> {
+  const engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
   try {
-    await using engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
     const result = await engine.run(request, hooksOf(job, options), job.signals.cancelled);
     const { status, error } = result.outcome;
     const { exitCode, journalRoot } = result;
@@ -42,6 +42,17 @@ async function runEngine(
     const error = { code: isStepsError(cause) ? cause.code : "INTERNAL", message: masker.text(messageOf(cause)) };
     options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
     return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
+  } finally {
+    await close(engine, options.onNote);
+  }
+}
+
+async function close(engine: Engine, onNote: RunJobOptions["onNote"]): Promise<void> {
+  try {
+    await engine[Symbol.asyncDispose]();
+  } catch (cause) {
+    // A job that came to its end is not worse for it.
+    onNote(`Cannot close the engine of a job: ${messageOf(cause)}`);
   }
 }
 

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { JobLog } from "./job-log.ts";
+import { openRegularFile } from "./regular-file.ts";
 
 const FILE = "runner.log";
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -21,10 +22,10 @@ export class RunnerLines {
   /** Writes a text, which must be masked, with a line feed. The job does not depend on whether the disk takes it. */
   tryWrite(text: string): void {
     if (this.#isFull) return;
-    const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+    const { O_CREAT, O_WRONLY } = constants;
     let fd = -1;
     try {
-      fd = openSync(this.#path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
+      fd = openRegularFile(this.#path, O_WRONLY | O_CREAT);
       const offset = fstatSync(fd).size;
       const bytes = Buffer.from(text.endsWith("\n") ? text : `${text}\n`);
       this.#isFull = offset + bytes.length > MAX_BYTES;

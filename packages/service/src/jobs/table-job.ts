@@ -2,7 +2,7 @@ import { Cancelled, foldJournal } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 import { createResultTree, parseJournal } from "@steps/trace";
-import { existsSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import type { Job, JobInfo, OutputPiece, ResultState } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
 import { runOf, writeRecord } from "./job-folder.ts";
@@ -10,6 +10,8 @@ import { JobLog } from "./job-log.ts";
 import type { JobRecord } from "./job-record.ts";
 import { readOutput } from "./read-output.ts";
 import { StampedLog } from "./read-stamped.ts";
+import { MAX_JOURNAL_BYTES } from "./recover-job.ts";
+import { readRegularFile } from "./regular-file.ts";
 import { closeOpenSteps, ResultFeed } from "./result-feed.ts";
 
 /** How a job ended. */
@@ -139,7 +141,7 @@ export class TableJob implements Job {
     if (!this.isEnded) return undefined;
     this.#assertThere();
     const run = runOf(this.folder);
-    if (run === undefined || !existsSync(run.journal)) return undefined;
+    if (run === undefined || lstatSync(run.journal, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
     return foldJournal(run.journal, this.#record.journalRoot).trace;
   }
 
@@ -148,7 +150,7 @@ export class TableJob implements Job {
     const tree = createResultTree();
     try {
       const run = runOf(this.folder);
-      const { events } = parseJournal(run === undefined ? "" : readFileSync(run.journal, "utf8"));
+      const { events } = parseJournal(run === undefined ? "" : readRegularFile(run.journal, MAX_JOURNAL_BYTES));
       for (const event of events) tree.apply(event);
     } catch (cause) {
       // A step wrote in the journal, or there is none: how the job ended is known nevertheless.
