@@ -28,8 +28,8 @@ export class Retries {
     if (this.#failures === 1) return 0;
     const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(16, this.#failures - 2));
     // Whoever lost the same service at the same time shall not come back at the same time.
-    const spreadMs = delayMs * (0.5 + Math.random() / 2);
-    return Math.min(spreadMs, Math.max(0, windowMs - this.failingForMs));
+    const spreadMs = Math.ceil(delayMs * (0.5 + Math.random() / 2));
+    return Math.min(spreadMs, Math.ceil(windowMs - this.failingForMs));
   }
 
   /** It works again. */

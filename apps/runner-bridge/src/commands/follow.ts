@@ -26,6 +26,6 @@ export const follow: Command = {
     const known = findRecord(id, target.name);
     const record = known ?? { id, target: target.name };
     const shown = { token: tokenOf(line) ?? known?.token, record, keep: !line.boolean("close") };
-    return showJob(line, shown, (options) => followJob(target.dial, id, options));
+    return await showJob(line, shown, (options) => followJob(target.dial, id, options));
   },
 };

@@ -71,9 +71,9 @@ async function execute(line: CommandLine): Promise<number> {
   const request = readRequest(line, target);
   const record = openRecord(line.string("id") ?? randomUUID(), target.name, tokenOf(line));
   const job = { ...request, id: record.id, nonce: record.nonce };
-  if (line.boolean("detach")) return detach(line, { target, job, record });
+  if (line.boolean("detach")) return await detach(line, { target, job, record });
   const shown = { token: record.token, record, keep: line.boolean("keep") };
-  return showJob(line, shown, (options) => runAndFollow(target.dial, job, options));
+  return await showJob(line, shown, (options) => runAndFollow(target.dial, job, options));
 }
 
 async function detach(
