@@ -7,25 +7,30 @@ import { type Case, checkKeys, isRecord } from "./read-cases.ts";
 import { type Ended, startCommand } from "./start-command.ts";
 import { createWorld, type World } from "./world.ts";
 
-const WORLD_KEYS = ["files", "git", "zip"];
+const WORLD_KEYS = ["files", "git", "zip", "oci"];
 const CALL_KEYS = ["command", "shell", "env", "stdin", "expect"];
 const TIMEOUT_MS = 50_000;
 
 /** Checks a case of kind `run`: lays its world, runs its commands one after the other, and compares what they did. */
 export async function checkRun({ data }: Case): Promise<void> {
   checkKeys(data, [...WORLD_KEYS, ...CALL_KEYS, "commands", "requires"], "run");
-  const { commands, files, git, zip, requires: _requires, ...call } = data;
+  const { commands, files, git, zip, oci, requires: _requires, ...call } = data;
   if ((commands === undefined) === (call["command"] === undefined)) throw new Error("Give command or commands");
   if (commands !== undefined && !Array.isArray(commands)) throw new Error("commands is a list");
   if (commands !== undefined && ["stdin", "expect", "shell"].some((key) => key in call)) {
     throw new Error("With commands, stdin and expect belong to each of them");
   }
   const text = JSON.stringify(data);
-  const needs = { git: git !== undefined || text.includes("{{git}}"), http: text.includes("{{http}}") };
+  const needs = {
+    git: git !== undefined || text.includes("{{git}}"),
+    http: text.includes("{{http}}"),
+    registry: text.includes("{{registry}}"),
+  };
   await withTempDir(async (scratch) => {
     await using world = await createWorld(scratch, needs);
     await world.commit(git);
     world.pack(zip);
+    world.store(oci);
     world.lay(files);
     const steps: readonly unknown[] = commands ?? [call];
     for (const [index, step] of steps.entries()) {
@@ -50,6 +55,7 @@ async function applyStep(world: World, step: Readonly<Record<string, unknown>>):
   checkKeys(step, [...WORLD_KEYS, ...CALL_KEYS], "a command");
   await world.commit(step["git"]);
   world.pack(step["zip"]);
+  world.store(step["oci"]);
   world.lay(step["files"]);
   if (step["command"] === undefined && step["shell"] === undefined) return;
   const expect = fillAll(step["expect"] ?? {}, world.fill);

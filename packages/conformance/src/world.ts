@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildZip, createGitRepository, type GitRepository, startFileServer, startGitHttpServer } from "@steps/testkit";
+import { type ImageContent, startImageRegistry } from "./image-registry.ts";
 import { isRecord } from "./read-cases.ts";
 
 /** Everything around the command of one case: its folder, its home, its servers. */
@@ -11,26 +12,32 @@ export interface World extends AsyncDisposable {
   readonly home: string;
   /** Where a program can be put that starts the command. */
   readonly launcher: string;
-  /** Fills in `{{dir}}`, `{{git}}`, `{{http}}`, `{{commit:REPO@REV}}`, `{{short:REPO@REV}}`, `{{sha256:FILE}}`. */
+  /** Fills in `{{dir}}`, `{{git}}`, `{{http}}`, `{{commit:REPO@REV}}`, `{{short:REPO@REV}}`, `{{sha256:FILE}}`, `{{registry}}`, `{{digest:REPO:TAG}}`. */
   readonly fill: (text: string) => string;
   lay(files: unknown): void;
   /** Commits to repositories, making those that are not there; then moves their tags and branches. */
   commit(repositories: unknown): Promise<void>;
   /** Builds archives into the folder and serves them. */
   pack(archives: unknown): void;
+  /** Puts images into the registry. */
+  store(images: unknown): void;
 }
 
 type Servers = Readonly<Record<"git" | "http", { readonly url: string; close(): Promise<void> } | undefined>>;
 
 /** Makes the world of a case below a scratch folder. */
-export async function createWorld(scratch: string, needs: { git: boolean; http: boolean }): Promise<World> {
+export async function createWorld(
+  scratch: string,
+  needs: { readonly git: boolean; readonly http: boolean; readonly registry: boolean },
+): Promise<World> {
   const [dir, home, repos] = ["work", "home", "repos"].map((name) => join(scratch, name)) as [string, string, string];
   for (const path of [dir, home, repos]) mkdirSync(path);
   const fileServer = needs.http ? await startFileServer({}) : undefined;
   const servers: Servers = { git: needs.git ? await startGitHttpServer(repos) : undefined, http: fileServer };
+  const registry = needs.registry ? await startImageRegistry() : undefined;
   const repositories = new Map<string, GitRepository>();
   const commits = new Map<string, string>();
-  const fill = (text: string): string => fillText(text, { dir, servers, commits });
+  const fill = (text: string): string => fillText(text, { dir, servers, commits, registry });
   return {
     dir,
     home,
@@ -52,8 +59,14 @@ export async function createWorld(scratch: string, needs: { git: boolean; http: 
         fileServer?.set(`/${name}`, bytes);
       }
     },
+    store(images) {
+      for (const [repository, image] of membersOf(images, "oci")) {
+        const { tags = ["latest"] } = isRecord(image) ? image : {};
+        for (const tag of tags as readonly string[]) registry?.put(repository, tag, readImages(image, fill));
+      }
+    },
     async [Symbol.asyncDispose]() {
-      await Promise.all([servers.git?.close(), servers.http?.close()]);
+      await Promise.all([servers.git?.close(), servers.http?.close(), registry?.close()]);
     },
   };
 }
@@ -114,16 +127,33 @@ function packZip(content: unknown, fill: (text: string) => string): Buffer {
   );
 }
 
+// One image of `files` or `layers`, or one for each of `platforms`.
+function readImages(image: unknown, fill: (text: string) => string): ImageContent[] {
+  if (!isRecord(image)) throw new Error("An image is no mapping");
+  const read = (files: unknown): ImageContent["layers"][number] =>
+    membersOf(files, "files").map(([name, file]) => ({ name, ...readContent(file, fill) }));
+  const platforms = membersOf(image["platforms"], "platforms");
+  if (platforms.length > 0) return platforms.map(([platform, files]) => ({ platform, layers: [read(files)] }));
+  const layers = Array.isArray(image["layers"]) ? image["layers"] : [image["files"]];
+  return [{ platform: undefined, layers: layers.map(read) }];
+}
+
 interface Places {
+  readonly registry: Awaited<ReturnType<typeof startImageRegistry>> | undefined;
   readonly dir: string;
   readonly servers: Servers;
   readonly commits: ReadonlyMap<string, string>;
 }
 
-function fillText(text: string, { dir, servers, commits }: Places): string {
+function fillText(text: string, { dir, servers, commits, registry }: Places): string {
   return text.replace(/(?<!\$)\{\{([a-z0-9]+)(?::([^}]+))?\}\}/g, (whole, name: string, of: string | undefined) => {
     if (name === "dir") return dir;
     if (name === "git" || name === "http") return servers[name]?.url ?? fail(`the case has no ${name} server`);
+    if (name === "registry") return registry?.host ?? fail("the case has no registry");
+    if (name === "digest" && of !== undefined) {
+      const [repository = "", tag = ""] = of.split(":");
+      return registry?.digestOf(repository, tag) ?? fail(`no image ${of}`);
+    }
     if (name === "sha256" && of !== undefined) {
       return createHash("sha256")
         .update(readFileSync(join(dir, of)))
