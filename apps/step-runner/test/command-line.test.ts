@@ -81,7 +81,7 @@ describe("a call that makes no sense ends with 2 and a hint", () => {
     [["replay"], "needs an argument"],
     [["replay", "t.json", "--secret", "x"], "NAME=VALUE"],
     [["run", "./no-such-folder"], "Cannot find a step"],
-    [["run", "oci://example.com/x"], "OCI"],
+    [["run", "oci://example.com/X"], "upper-case"],
     [["local", "--format", "github"], "gitlab-ci"],
     [["ci", "--mirror", "nonsense"], "PREFIX=PREFIX"],
   ])("%j", async (args, hint) => {

@@ -1,0 +1,48 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mergeDockerAuth } from "./builtin-auth.ts";
+
+const entry = { registry: "h", username: "u", password: "p:q" };
+const auth = Buffer.from("u:p:q").toString("base64");
+
+describe("mergeDockerAuth()", () => {
+  it.each([undefined, "", " \n", "{}", '{"auths": {}}'])("starts from %j", (existing) => {
+    expect(JSON.parse(mergeDockerAuth(existing, entry))).toEqual({ auths: { h: { auth } } });
+  });
+
+  it("keeps everything else, and puts new credentials in the place of old ones", () => {
+    const existing = '{"credsStore": "x", "auths": {"a": {"auth": "b"}, "h": {"auth": "old"}}}';
+    expect(JSON.parse(mergeDockerAuth(existing, { ...entry, registry: " h/ " }))).toEqual({
+      credsStore: "x",
+      auths: { a: { auth: "b" }, h: { auth } },
+    });
+  });
+
+  it.each([
+    [{ ...entry, registry: " " }, undefined],
+    [{ ...entry, registry: "u@h" }, undefined],
+    [{ ...entry, username: "" }, undefined],
+    [{ ...entry, username: "a:b" }, undefined],
+    [{ ...entry, password: "" }, undefined],
+    [entry, "s3cret"],
+    [entry, "[]"],
+    [entry, '{"auths": "s3cret"}'],
+  ])("refuses %j beside %j, and repeats nothing of it", (wrong, existing) => {
+    expect(() => mergeDockerAuth(existing, wrong)).toThrow(/^(?!.*s3cret)Cannot add credentials/);
+  });
+
+  it("gives what is read back to the same credentials", () => {
+    const anyName = fc
+      .string({ minLength: 1, unit: "binary" })
+      .filter((text) => !text.includes(":") && text.isWellFormed());
+    const anyPassword = fc.string({ minLength: 1, unit: "binary" }).filter((text) => text.isWellFormed());
+    fc.assert(
+      fc.property(anyName, anyPassword, (username, password) => {
+        const config = JSON.parse(mergeDockerAuth(undefined, { registry: "h", username, password })) as {
+          auths: { h: { auth: string } };
+        };
+        expect(Buffer.from(config.auths.h.auth, "base64").toString("utf8")).toBe(`${username}:${password}`);
+      }),
+    );
+  });
+});
