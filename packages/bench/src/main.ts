@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
 import { output } from "./cases/output.ts";
+import { service } from "./cases/service.ts";
 import { start } from "./cases/start.ts";
 import { warmComponent } from "./cases/warm-component.ts";
 import type { Row } from "./measure.ts";
@@ -14,6 +15,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   steps: () => fiveHundredSteps(env, scratch),
   component: () => warmComponent(scratch),
   output: () => output(env, scratch),
+  service: () => service(scratch),
 };
 
 const [only] = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));

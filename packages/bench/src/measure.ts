@@ -93,3 +93,19 @@ export function absolute(
     isMet: numbers.measured <= numbers.limit,
   };
 }
+
+export function atLeast(
+  name: string,
+  numbers: { readonly floor: number; readonly measured: number; readonly limit: number; readonly unit: string },
+): Row {
+  const { floor, measured, limit, unit } = numbers;
+  const ratio = measured / floor;
+  return {
+    name,
+    floor: `${floor.toFixed(0)} ${unit}`,
+    measured: `${measured.toFixed(0)} ${unit}`,
+    ratio,
+    target: `≥ ${limit}`,
+    isMet: ratio >= limit,
+  };
+}
