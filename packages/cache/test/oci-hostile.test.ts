@@ -218,6 +218,43 @@ describe("a registry that lies", () => {
   });
 });
 
+describe("a registry that does not answer", () => {
+  const hang =
+    (where: RegExp): Answer =>
+    ({ url = "" }) =>
+      where.test(url);
+
+  test.each([/\/manifests\//, /\/blobs\//])(
+    "for %s is left when the request is cancelled, or took too long",
+    async (where) => {
+      await using fake = await startFake({ x: good }, hang(where));
+      expect(await outcome(fake, { limits: { fetchTimeoutMs: 300 } })).toBe("TRANSPORT");
+      const root = join(tempDir(), "cache");
+      await using cache = openCache({ root, env: { HOME: tempDir() } });
+      const stop = new AbortController();
+      const request: ComponentRequest = { kind: "oci", registry: fake.host, repository: "g/p", tag: "x" };
+      const before = fake.seen.length;
+      const resolved = codeOf(cache.resolve(request, { signal: stop.signal }));
+      await expect.poll(() => fake.seen.slice(before).some(({ url }) => where.test(url))).toBe(true);
+      stop.abort();
+      expect(await resolved).toBe("CANCELLED");
+      await expect.poll(() => leftovers(root)).toEqual([]);
+    },
+  );
+});
+
+test("several who ask for one image at once fetch it once, in one process and in several cache objects", async () => {
+  await using fake = await startFake({ x: good });
+  const root = join(tempDir(), "cache");
+  const caches = [1, 2, 3].map(() => openCache({ root, env: { HOME: tempDir() } }));
+  const request: ComponentRequest = { kind: "oci", registry: fake.host, repository: "g/p", tag: "x" };
+  const all = await Promise.all(Array.from({ length: 12 }, (_, index) => caches[index % 3]?.resolve(request)));
+  expect(new Set(all.map((component) => component?.dir)).size).toBe(1);
+  expect(fake.seen.filter(({ url }) => url.endsWith(`/blobs/${layerDigest}`))).toHaveLength(1);
+  expect(fake.seen.filter(({ url }) => url.includes("/manifests/")).length).toBeLessThanOrEqual(3);
+  await Promise.all(caches.map((cache) => cache[Symbol.asyncDispose]()));
+});
+
 describe("credentials", () => {
   const secret = { username: "me", password: "s3cret-password" };
   const configOf = (...hosts: string[]): Record<string, string> => ({

@@ -132,7 +132,7 @@ function tarOf(files: readonly ImageFile[]): Buffer {
     field(data.byteLength, 124, 12);
     field(0, 136, 12);
     header.write("        0", 148, "latin1");
-    header.write("ustar\0" + "00", 257, "latin1");
+    header.write("ustar\u000000", 257, "latin1");
     field(
       header.reduce((sum, byte) => sum + byte, 0),
       148,

@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mergeDockerAuth } from "./builtin-auth.ts";
 
@@ -31,18 +30,8 @@ describe("mergeDockerAuth()", () => {
     expect(() => mergeDockerAuth(existing, wrong)).toThrow(/^(?!.*s3cret)Cannot add credentials/);
   });
 
-  it("gives what is read back to the same credentials", () => {
-    const anyName = fc
-      .string({ minLength: 1, unit: "binary" })
-      .filter((text) => !text.includes(":") && text.isWellFormed());
-    const anyPassword = fc.string({ minLength: 1, unit: "binary" }).filter((text) => text.isWellFormed());
-    fc.assert(
-      fc.property(anyName, anyPassword, (username, password) => {
-        const config = JSON.parse(mergeDockerAuth(undefined, { registry: "h", username, password })) as {
-          auths: { h: { auth: string } };
-        };
-        expect(Buffer.from(config.auths.h.auth, "base64").toString("utf8")).toBe(`${username}:${password}`);
-      }),
-    );
+  it.each(["p", ":", "ü:\u0000", "\u{1f600}"])("gives what is read back to the same credentials: %j", (password) => {
+    const config = JSON.parse(mergeDockerAuth(undefined, { ...entry, password })) as { auths: { h: { auth: string } } };
+    expect(Buffer.from(config.auths.h.auth, "base64").toString("utf8")).toBe(`u:${password}`);
   });
 });

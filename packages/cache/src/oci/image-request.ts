@@ -75,5 +75,5 @@ function mirrorEndpoint(mirror: string): RegistryEndpoint {
 /** Whether a host, with or without a port, is this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/:\d+$/, "");
-  return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name);
+  return name === "localhost" || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name);
 }
