@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openTable, readAll, readStamped, scriptJob, unstamp } from "./jobs-support.ts";
 
@@ -29,7 +30,20 @@ test("two hundred jobs at once, each followed by five from offsets of their own,
   });
   await Promise.all(followed);
   expect(table.list()).toHaveLength(200);
+  await expect.poll(() => openFilesBelow(table.dir)).toEqual([]);
 });
+
+/** Files that this process has open. */
+function openFilesBelow(dir: string): string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${fd}`);
+      return path.startsWith(dir) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}
 
 test("twenty megabytes, taken up again at random offsets while they are written and afterwards", async () => {
   const table = await openTable();
@@ -43,7 +57,6 @@ test("twenty megabytes, taken up again at random offsets while they are written 
   await job.ended;
   const again = await readAll(job);
   expect(digest(again.stdout)).toBe(digest(stdout));
-  const { readFileSync } = await import("node:fs");
   expect(digest(readFileSync(`${table.dir}/work/copy`))).toBe(digest(stdout));
 
   const stamped = await readStamped(job);
