@@ -1,5 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, constants, copyFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { BootstrapError } from "./bootstrap-error.ts";
 import { isComplete, MANIFEST_NAME, type RuntimeManifest, type RuntimeSource } from "./runtime-source.ts";
@@ -53,11 +63,21 @@ function fill(draft: string, { manifest, sourceOf }: RuntimeSource): void {
   chmodSync(path, 0o644);
 }
 
-/** Makes a folder that everybody may read, whatever the caller's umask. */
+/**
+ * Makes a folder that everybody may read, and those above it that are missing, whatever the caller's umask. (Node's own
+ * way to make several tries for ever where the file system says that there is no such folder, as /proc does.)
+ */
 export function makeFolder(path: string): void {
-  const made = mkdirSync(path, { recursive: true });
-  if (made === undefined) return;
-  for (let at = path; at.length >= made.length; at = dirname(at)) chmodSync(at, 0o755);
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another one was faster.
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  chmodSync(path, 0o755);
 }
 
 function publish(draft: string, target: string, manifest: RuntimeManifest): void {
