@@ -1,7 +1,8 @@
-import { type CommandLine, UsageError } from "@steps/console";
+import type { CommandLine } from "@steps/console";
 import { join, resolve } from "node:path";
-import { createEngine, type Engine, type EngineOptions, type TraceSync } from "@steps/engine";
+import { createEngine, type Engine, type TraceSync } from "@steps/engine";
 import { launcherDirectory } from "./launcher.ts";
+import { cacheOptions } from "./cache-options.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -31,27 +32,4 @@ export function openEngine(
 /** A program that starts this one again, for built-in steps. */
 export function ownProgram(stateDir: string): string {
   return join(launcherDirectory(stateDir), "step-runner");
-}
-
-/** How components are fetched, as `fetchFlags` say. */
-export function cacheOptions(line: CommandLine): NonNullable<EngineOptions["cache"]> {
-  const git = line.string("git");
-  return {
-    ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
-    isOffline: line.boolean("offline"),
-    mirrors: readMirrors(line.list("mirror")),
-  };
-}
-
-function readMirrors(texts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    texts
-      .flatMap((text) => text.split(/[\s,]+/))
-      .filter((text) => text !== "")
-      .map((text) => {
-        const split = text.indexOf("=", text.indexOf("://"));
-        if (split < 1) throw new UsageError(`--mirror has a part that is not PREFIX=PREFIX: "${text}"`);
-        return [text.slice(0, split), text.slice(split + 1)];
-      }),
-  );
 }

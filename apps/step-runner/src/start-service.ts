@@ -16,7 +16,7 @@ import {
   type Service,
   stopService,
 } from "@steps/service";
-import { cacheOptions } from "./open-engine.ts";
+import { cacheOptions } from "./cache-options.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that runs in this process. */

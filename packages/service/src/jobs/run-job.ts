@@ -1,4 +1,4 @@
-import { createEngine, type Engine, type EngineOptions, type RunHooks } from "@steps/engine";
+import type { Engine, EngineOptions, RunHooks } from "@steps/engine";
 import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
 import { createMasker } from "@steps/trace";
 import { basename, join } from "node:path";
@@ -30,6 +30,8 @@ async function runEngine(
   { request, secrets }: EngineJob,
   options: RunJobOptions & { readonly lines: RunnerLines },
 ): Promise<JobEnd> {
+  // A service that runs nothing does not hold the engine in memory.
+  const { createEngine } = await import("@steps/engine");
   const engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
   try {
     const result = await engine.run(request, hooksOf(job, options), job.signals.cancelled);

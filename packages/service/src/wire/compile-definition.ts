@@ -1,4 +1,4 @@
-import { type Compiled, compileInput } from "@steps/compiler";
+import type { Compiled } from "@steps/compiler";
 import { formatDiagnostic, hasErrors, type SpecDefinition } from "@steps/model";
 import { createMasker } from "@steps/trace";
 import type { JobSpec } from "../job-spec.ts";
@@ -12,10 +12,12 @@ export type CompiledDefinition = Required<Pick<JobSpec, "specDefinition" | "posi
  *
  * @throws {ServiceError} REQUEST_INVALID with every error, its place and its hint; the secrets are replaced
  */
-export function compileDefinition(
+export async function compileDefinition(
   source: { readonly name: string; readonly text: string },
   secrets: readonly string[],
-): CompiledDefinition {
+): Promise<CompiledDefinition> {
+  // A service that nobody calls does not hold the compiler in memory.
+  const { compileInput } = await import("@steps/compiler");
   const compiled = compileInput(source);
   return { specDefinition: compiled.specDefinition ?? refuse(compiled, secrets), positionOf: compiled.positionOf };
 }

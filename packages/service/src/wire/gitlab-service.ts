@@ -6,6 +6,7 @@ import type { Job, JobInfo } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
 import { type ErrorKind, isGoClient, writeStatusError } from "./gitlab-newer.ts";
 import { mayUse, requireJob, requireToken } from "./job-access.ts";
+import { readLog } from "./log-calls.ts";
 import { readGitlabRequest } from "./read-gitlab-request.ts";
 import { assertMayRun, type CallContext, startJob } from "./start-job.ts";
 
@@ -13,17 +14,15 @@ import { assertMayRun, type CallContext, startJob } from "./start-job.ts";
 export function gitlabService(context: CallContext): ServiceImpl<typeof gitlab.StepRunner> {
   const { jobs } = context;
   return {
-    run(request, { requestHeader }) {
+    async run(request, { requestHeader }) {
       assertMayRun(context, request.id, requestHeader);
       // A repetition is not read again: it is answered whatever is in it.
       if (jobs.get(request.id) === undefined)
-        startJob(context, readGitlabRequest(request, context.workDir), requestHeader);
+        startJob(context, await readGitlabRequest(request, context.workDir), requestHeader);
       return {};
     },
-    async *followLogs({ id, offset }, { requestHeader, signal }) {
-      const job = requireJob(jobs, id, requestHeader);
-      if (offset < 0n) throw new ServiceError("REQUEST_INVALID", "offset: it cannot be negative");
-      for await (const data of job.readStamped(Number(offset), signal)) yield { data };
+    async *followLogs(request, { requestHeader, signal }) {
+      for await (const data of readLog(context, request, { headers: requestHeader, signal })) yield { data };
     },
     status({ id }, { requestHeader }) {
       const known = id === "" ? jobs.list() : [requireJobForStatus(context, id)];

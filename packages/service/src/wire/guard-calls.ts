@@ -8,13 +8,8 @@ import { connectErrorOf } from "./connect-error.ts";
  */
 export function guardCalls(log: OperatorLog): Interceptor {
   return (next) => async (request) => {
-    const tell = (error: unknown): ConnectError => {
-      if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
-      const known = connectErrorOf(error);
-      if (known !== undefined) return known;
-      log(`${request.method.parent.typeName}/${request.method.name} failed: ${describeFault(error)}`);
-      return new ConnectError("The service failed; its log says where", Code.Internal);
-    };
+    const name = `${request.method.parent.typeName}/${request.method.name}`;
+    const tell = (error: unknown): ConnectError => wireErrorOf(error, { signal: request.signal, name, log });
     try {
       const response = await next(request);
       if (!response.stream) return response;
@@ -23,6 +18,19 @@ export function guardCalls(log: OperatorLog): Interceptor {
       throw tell(error);
     }
   };
+}
+
+/** What the client of a call is told of what the call threw. */
+export function wireErrorOf(
+  error: unknown,
+  call: { readonly signal: AbortSignal; readonly name: string; readonly log: OperatorLog },
+): ConnectError {
+  const { signal, name, log } = call;
+  if (signal.aborted) return ConnectError.from(signal.reason, Code.Canceled);
+  const known = connectErrorOf(error);
+  if (known !== undefined) return known;
+  log(`${name} failed: ${describeFault(error)}`);
+  return new ConnectError("The service failed; its log says where", Code.Internal);
 }
 
 async function* guarded<T>(messages: AsyncIterable<T>, tell: (error: unknown) => ConnectError): AsyncIterable<T> {

@@ -17,7 +17,10 @@ const MAX_ID_BYTES = 256;
  *
  * @throws {ServiceError} REQUEST_INVALID
  */
-export function readGitlabRequest(request: gitlab.RunRequest, workDir: string): Omit<JobSpec, "tokenDigest"> {
+export async function readGitlabRequest(
+  request: gitlab.RunRequest,
+  workDir: string,
+): Promise<Omit<JobSpec, "tokenDigest">> {
   if (request.id === "" || Buffer.byteLength(request.id) > MAX_ID_BYTES)
     throw new ServiceError("REQUEST_INVALID", `id: it has to have 1 to ${MAX_ID_BYTES} bytes`);
   assertEnvironment("env", request.env);
@@ -35,7 +38,7 @@ export function readGitlabRequest(request: gitlab.RunRequest, workDir: string): 
     // GitLab's service takes any second request under an id for a repetition.
     isStrict: false,
     source: "steps",
-    ...compileDefinition({ name: "steps", text: request.steps }, secrets),
+    ...(await compileDefinition({ name: "steps", text: request.steps }, secrets)),
     inputs: {},
     variables,
     env: request.env,

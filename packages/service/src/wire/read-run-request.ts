@@ -14,14 +14,14 @@ import { assertEnvironment, readWorkDir } from "./read-environment.ts";
  *
  * @throws {ServiceError} REQUEST_INVALID
  */
-export function readRunRequest(request: RunRequest, workDir: string): Omit<JobSpec, "tokenDigest"> {
+export async function readRunRequest(request: RunRequest, workDir: string): Promise<Omit<JobSpec, "tokenDigest">> {
   const requestDigest = digestRequest(request);
   assertEnvironment("env", request.env);
   const variables = request.variables.map(readVariable);
   const secrets = [...request.maskedValues];
   const hidden = [...secrets, ...variables.filter(({ isMasked }) => isMasked).map(({ value }) => value)];
   const source = definitionOf(request);
-  const compiled = compileDefinition(source, hidden);
+  const compiled = await compileDefinition(source, hidden);
   const timeoutMs = readDuration("timeout", request.timeout);
   const graceMs = readDuration("grace", request.grace);
   return {

@@ -4,6 +4,7 @@ import { encodeTrace } from "@steps/trace";
 import { ServiceError } from "../service-error.ts";
 import { mayUse, requireJob, requireToken } from "./job-access.ts";
 import { jobMessage, resultMessage } from "./job-message.ts";
+import { readOutput } from "./log-calls.ts";
 import { readRunRequest } from "./read-run-request.ts";
 import { assertMayRun, type CallContext, startJob } from "./start-job.ts";
 
@@ -13,9 +14,9 @@ const PIECE_BYTES = 64 * 1024;
 export function stepRunnerService(context: CallContext): ServiceImpl<typeof StepRunner> {
   const { jobs } = context;
   return {
-    run(request, { requestHeader }) {
+    async run(request, { requestHeader }) {
       assertMayRun(context, request.id, requestHeader);
-      startJob(context, readRunRequest(request, context.workDir), requestHeader);
+      startJob(context, await readRunRequest(request, context.workDir), requestHeader);
       return {};
     },
     async *follow({ id }, { requestHeader, signal }) {
@@ -24,12 +25,8 @@ export function stepRunnerService(context: CallContext): ServiceImpl<typeof Step
         yield { result: resultMessage(state), job: jobMessage(state.info, true) };
     },
     async *followIO(request, { requestHeader, signal }) {
-      const job = requireJob(jobs, request.id, requestHeader);
-      const offsets = {
-        stdout: Number(request.stdoutOffset ?? request.readStdout),
-        stderr: Number(request.stderrOffset ?? request.readStderr),
-      };
-      for await (const { stream, bytes, offset } of job.readOutput(offsets, signal))
+      const call = { headers: requestHeader, signal };
+      for await (const { stream, bytes, offset } of readOutput(context, request, call))
         yield { stream: bytes, streamType: FollowIOResponse_StreamType[stream], offset: BigInt(offset) };
     },
     cancel({ id }, { requestHeader }) {

@@ -19,7 +19,7 @@ let library: Library | undefined;
 export function validateRequests(): Interceptor {
   return (next) => async (request) => {
     if (!request.stream) {
-      await check(request.method.input, request.message);
+      await checkRequest(request.method.input, request.message);
       return next(request);
     }
     return next({ ...request, message: checked(request.method.input, request.message) });
@@ -31,12 +31,13 @@ async function* checked<T extends MessageShape<DescMessage>>(
   messages: AsyncIterable<T>,
 ): AsyncIterable<T> {
   for await (const message of messages) {
-    await check(schema, message);
+    await checkRequest(schema, message);
     yield message;
   }
 }
 
-async function check(schema: DescMessage, message: MessageShape<DescMessage>): Promise<void> {
+/** @throws {ConnectError} INVALID_ARGUMENT for a message that breaks the rules of its schema */
+export async function checkRequest(schema: DescMessage, message: MessageShape<DescMessage>): Promise<void> {
   // A service that nobody calls does not hold the library in memory.
   if (library === undefined) {
     const module = await import("@bufbuild/protovalidate");
