@@ -6,6 +6,8 @@ setUp();
 const checks = [
   ["generated code", "node", ["scripts/gen.mjs", "--check"]],
   ["reference of the commands", "node", ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"]],
+  ["schemas", "node", ["--conditions=@steps/source", "scripts/schemas.mjs", "--check"]],
+  ["reference of the diagnostics", "node", ["--conditions=@steps/source", "scripts/diagnostics-docs.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "@steps/model";
+import type { CompilerCode } from "./diagnostic-rules.ts";
 import { MAX_DIAGNOSTICS } from "./limits.ts";
 import { type Span, spanPosition } from "./span.ts";
 import { textPlace } from "./text-place.ts";
@@ -7,7 +8,7 @@ import type { YamlNode } from "./yaml-node.ts";
 export interface Problem {
   /** Without it: an error. */
   readonly severity?: Diagnostic["severity"];
-  readonly code: string;
+  readonly code: CompilerCode;
   readonly message: string;
   readonly hint?: string | undefined;
   /** What part of a scalar's value it is about, in UTF-16 units of the value. */

@@ -1,33 +1,12 @@
 import { checkTemplate } from "@steps/expression";
 import type { StepControl } from "@steps/model";
 import { checkTemplateNode, holdsExpression } from "./check-template.ts";
-import { asText, checkKeys, type CompileContext, type KeyTable } from "./context.ts";
+import { asText, checkKeys, type CompileContext } from "./context.ts";
+import { CONTINUE_KEYS, MAX_BACKOFF_MS, MAX_RETRIES, RETRY_KEYS, WHEN } from "./keys/control-keys.ts";
 import { readDuration } from "./read-duration.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
-/** Keys of an item that say whether, how long and how often its step runs. */
-export const CONTROL_KEYS: readonly string[] = [
-  "if",
-  "when",
-  "continue_on_error",
-  "continue_on_err",
-  "allow_failure",
-  "timeout",
-  "retry",
-];
-
-const CONTINUE_KEYS = ["continue_on_error", "continue_on_err", "allow_failure"];
-const RETRY_KEYS: KeyTable = { what: "retry", known: ["max", "backoff"] };
-const MAX_RETRIES = 100;
-const MAX_BACKOFF_MS = 3_600_000;
 const OPENING = "${{ ";
-
-/** GitLab's words for what `if:` says with a function. */
-const WHEN: Readonly<Record<string, string>> = {
-  on_success: "success()",
-  on_failure: "failure()",
-  always: "always()",
-};
 
 /** What an item says about its step's run; `undefined` when it says nothing. */
 export function readControl(context: CompileContext, item: YamlMapping, pointer: string): StepControl | undefined {

@@ -9,7 +9,7 @@ import {
 import { checkName, refuseExpression } from "./check-name.ts";
 import { checkTemplateNode, checkTemplates } from "./check-template.ts";
 import { checkNul, readEnv } from "./compile-env.ts";
-import { FINALLY_KEYS, type InlineReaders, readInvocations } from "./compile-invocation.ts";
+import { type InlineReaders, readInvocations } from "./compile-invocation.ts";
 import {
   asMapping,
   asString,
@@ -18,46 +18,19 @@ import {
   checkKeys,
   type CompileContext,
   escapePointer,
-  type KeyTable,
   reportNote,
 } from "./context.ts";
+import {
+  DEFINITION_KEYS,
+  DEFINITION_KINDS,
+  EXEC_KEYS,
+  FINALLY_KEYS,
+  LATER_TYPES,
+  LIST_ONLY_KEYS,
+  WORK_DIR_KEYS,
+} from "./keys/definition-keys.ts";
 import { readDuration } from "./read-duration.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
-
-const IN_LIST = "That is a step of a list: write run: and make it an item.";
-const IN_LIST_ITEM = "Write it at the item of the list that names the step.";
-const IN_EXEC = "Write it inside of exec:.";
-const DEFINITION_KEYS: KeyTable = {
-  what: "a definition",
-  known: ["type", "exec", "run", "steps", "parallel", ...FINALLY_KEYS, "env", "outputs", "delegate", "description"],
-  later: ["inherit_env", "grpc", "container"],
-  hints: {
-    if: IN_LIST_ITEM,
-    when: IN_LIST_ITEM,
-    retry: IN_LIST_ITEM,
-    continue_on_error: IN_LIST_ITEM,
-    timeout: "Write it inside of exec:, or at the item that names the step.",
-    script: IN_LIST,
-    step: IN_LIST,
-    func: IN_LIST,
-    action: IN_LIST,
-    command: IN_EXEC,
-    work_dir: IN_EXEC,
-    workdir: IN_EXEC,
-    working_dir: IN_EXEC,
-    workDir: IN_EXEC,
-    spec: "The spec is the first document, before a line of ---.",
-    inputs: "Inputs are declared in the first document, inside of spec:.",
-  },
-};
-const WORK_DIR_KEYS = ["work_dir", "workdir", "working_dir", "workDir"];
-const EXEC_KEYS: KeyTable = {
-  what: "exec",
-  known: ["command", "timeout", "cancel_timeout", ...WORK_DIR_KEYS],
-  later: ["context_file"],
-  hints: { env: "Write it beside exec:." },
-};
-const LATER_TYPES = ["grpc", "container"];
 
 interface Place {
   readonly pointer: string;
@@ -78,7 +51,7 @@ export function readDefinition(
   const env = readEnv(context, definition, { pointer, isTemplate: true });
   if (kind === undefined) return undefined;
   if (kind === "exec") {
-    refuseKeys(context, definition, ["outputs", "delegate", ...FINALLY_KEYS]);
+    refuseKeys(context, definition, LIST_ONLY_KEYS);
     const exec = childOf(definition, "exec") as YamlNode;
     return { ...readExec(context, exec, `${pointer}/exec`), env };
   }
@@ -87,7 +60,7 @@ export function readDefinition(
   return { ...steps, ...(isParallel ? { isParallel } : {}), env };
 }
 
-type Kind = "exec" | "run" | "steps" | "parallel";
+type Kind = (typeof DEFINITION_KINDS)[number];
 
 // In a baseline message `parallel` says how the list in `steps` runs.
 function isBaselineParallel(context: CompileContext, definition: YamlMapping): boolean {
@@ -97,9 +70,7 @@ function isBaselineParallel(context: CompileContext, definition: YamlMapping): b
 
 function readKind(context: CompileContext, definition: YamlMapping): Kind | undefined {
   const isFlag = isBaselineParallel(context, definition);
-  const kinds = (["exec", "run", "steps", "parallel"] as const).filter(
-    (key) => definition.entries.has(key) && !(key === "parallel" && isFlag),
-  );
+  const kinds = DEFINITION_KINDS.filter((key) => definition.entries.has(key) && !(key === "parallel" && isFlag));
   const type = readType(context, definition);
   if (kinds.length > 1) {
     context.collector.report(definition.entries.get(kinds[1] as string)?.key ?? definition, {

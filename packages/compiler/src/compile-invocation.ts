@@ -9,24 +9,15 @@ import {
 } from "@steps/model";
 import { readBaselineReference } from "./baseline-reference.ts";
 import { checkName, checkStepName } from "./check-name.ts";
-import { CONTROL_KEYS, readControl } from "./compile-control.ts";
+import { readControl } from "./compile-control.ts";
 import { checkTemplates } from "./check-template.ts";
 import { readReference } from "./compile-reference.ts";
 import { readScript } from "./compile-script.ts";
-import {
-  asMapping,
-  asString,
-  asValue,
-  checkKeys,
-  type CompileContext,
-  escapePointer,
-  type KeyTable,
-} from "./context.ts";
+import { asMapping, asString, asValue, checkKeys, type CompileContext, escapePointer } from "./context.ts";
 import { readEnv } from "./compile-env.ts";
+import { FINALLY_KEYS } from "./keys/definition-keys.ts";
+import { INLINE_KEYS, INLINE_KINDS, INVOCATION_KEYS, KIND_KEYS } from "./keys/invocation-keys.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
-
-/** What has to be done after a list of steps; `ensure` is its other name. */
-export const FINALLY_KEYS: readonly string[] = ["finally", "ensure"];
 
 /** How definitions written in place are read; given by the reader of definitions, which reads lists itself. */
 export interface InlineReaders {
@@ -39,50 +30,9 @@ export interface InlineSpec {
   readonly hasSpec: boolean;
 }
 
-const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps", "parallel"] as const;
 type KindKey = (typeof KIND_KEYS)[number];
 
-const COMMON_KEYS = [
-  "name",
-  "step",
-  "func",
-  "script",
-  "exec",
-  "run",
-  "steps",
-  "parallel",
-  "env",
-  "inputs",
-  "description",
-  ...CONTROL_KEYS,
-];
-
-/** Keys that change what a list does, so that none of them may be passed over in silence. */
-const LATER_KEYS = ["action"];
-
-const IN_RUN = "It goes with run:, for what has to be done after a list of steps.";
-const HINTS = {
-  uses: "GitHub's uses: is step: here.",
-  with: "GitHub's with: is inputs: here.",
-  finally: IN_RUN,
-  ensure: IN_RUN,
-};
-const INVOCATION_KEYS: KeyTable = { what: "a step", known: COMMON_KEYS, later: LATER_KEYS, hints: HINTS };
-const INLINE_KEYS: KeyTable = {
-  ...INVOCATION_KEYS,
-  what: "an inline step",
-  known: [...COMMON_KEYS, "type", "outputs", "delegate", ...FINALLY_KEYS],
-};
-
-const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([
-  "exec",
-  "run",
-  "steps",
-  "parallel",
-  "type",
-  "outputs",
-  ...FINALLY_KEYS,
-]);
+const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([...INLINE_KINDS, "type", "outputs", ...FINALLY_KEYS]);
 
 interface ListOptions {
   readonly pointer: string;

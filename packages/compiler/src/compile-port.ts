@@ -7,7 +7,8 @@ import {
   type Value,
   type ValueType,
 } from "@steps/model";
-import { asMapping, asText, asValue, checkKeys, type CompileContext, type KeyTable, reportNote } from "./context.ts";
+import { asMapping, asText, asValue, checkKeys, type CompileContext, reportNote } from "./context.ts";
+import { INPUT_KEYS, OLD_OUTPUT_TYPES, OUTPUT_KEYS, TYPE_ALIASES, VALUE_TYPES } from "./keys/spec-keys.ts";
 import { patternProblem } from "./match-pattern.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
@@ -16,26 +17,8 @@ interface PortPlace {
   readonly pointer: string;
 }
 
-const INPUT_KEYS: KeyTable = {
-  what: "an input",
-  known: [
-    "type",
-    "default",
-    "description",
-    "options",
-    "match",
-    "regex",
-    "sensitive",
-    "required",
-    "additionalProperties",
-  ],
-};
-const OUTPUT_KEYS: KeyTable = { what: "an output", known: ["type", "default", "description", "sensitive"] };
-
-const TYPES: readonly ValueType[] = ["string", "number", "boolean", "struct", "array"];
-const TYPE_ALIASES: Readonly<Record<string, ValueType>> = { bool: "boolean", object: "struct", list: "array" };
 /** The baseline's numbers of the types. */
-const TYPE_NUMBERS: readonly (ValueType | undefined)[] = [undefined, undefined, ...TYPES];
+const TYPE_NUMBERS: readonly (ValueType | undefined)[] = [undefined, undefined, ...VALUE_TYPES];
 
 /** One input of a spec. */
 export function readInputPort(context: CompileContext, node: YamlNode, { name, pointer }: PortPlace): InputSpec {
@@ -88,9 +71,9 @@ function readType(context: CompileContext, port: YamlMapping, { isInput }: { isI
     if (name !== undefined) return { name, written: name };
   }
   const written = node.kind === "scalar" ? node.text : "";
-  const known = TYPES.find((type) => type === written);
+  const known = VALUE_TYPES.find((type) => type === written);
   if (known !== undefined) return { name: known, written };
-  const isOld = !isInput && (written === "raw_string" || written === "step_result");
+  const isOld = !isInput && OLD_OUTPUT_TYPES.includes(written);
   const alias = Object.hasOwn(TYPE_ALIASES, written) ? TYPE_ALIASES[written] : isOld ? "string" : undefined;
   if (alias !== undefined) {
     reportNote(context, node, () => ({
@@ -101,12 +84,12 @@ function readType(context: CompileContext, port: YamlMapping, { isInput }: { isI
     return { name: alias, written };
   }
   context.collector.report(node, () => {
-    const near = nearest(written, TYPES);
+    const near = nearest(written, VALUE_TYPES);
     const found = node.kind === "scalar" ? `"${written.slice(0, 80)}"` : describeNode(node);
     return {
       code: "unknown-type",
       message: `Unknown type: ${found}`,
-      hint: near === undefined ? `Types: ${TYPES.join(", ")}.` : `Did you mean "${near}"?`,
+      hint: near === undefined ? `Types: ${VALUE_TYPES.join(", ")}.` : `Did you mean "${near}"?`,
     };
   });
   return { name: "string", written };
@@ -119,9 +102,9 @@ function isUnspecified(context: CompileContext, node: YamlNode): boolean {
 }
 
 function missingType(context: CompileContext, port: YamlMapping): ValueType {
-  const problem = { code: "missing-type", message: "The type is missing", hint: "Without one it is string." };
+  const problem = { code: "missing-type", message: "The type is missing", hint: "Without one it is string." } as const;
   if (context.options.isStrict === true) {
-    context.collector.report(port, { ...problem, hint: `Write type: and one of ${TYPES.join(", ")}.` });
+    context.collector.report(port, { ...problem, hint: `Write type: and one of ${VALUE_TYPES.join(", ")}.` });
   } else reportNote(context, port, () => problem);
   return "string";
 }

@@ -19,8 +19,8 @@ import {
   type CompileContext,
   type CompileOptions,
   createContext,
-  type KeyTable,
 } from "./context.ts";
+import { GIT_KEYS, OCI_KEYS, REFERENCE_KEYS, ZIP_KEYS } from "./keys/reference-keys.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
 export interface CompiledReference {
@@ -37,11 +37,6 @@ export function compileReference(node: YamlNode, options: CompileOptions = {}): 
   return { reference: collector.hasErrors ? undefined : reference, diagnostics: collector.finish() };
 }
 
-const KINDS: KeyTable = { what: "a reference", known: ["git", "zip", "oci"] };
-const GIT_KEYS: KeyTable = { what: "a git reference", known: ["url", "rev", "dir", "file"] };
-const OCI_KEYS: KeyTable = { what: "an OCI reference", known: ["registry", "repository", "tag", "dir", "file"] };
-const ZIP_KEYS: KeyTable = { what: "a zip reference", known: ["url", "sha256", "dir", "file"] };
-
 /** The reference of an invocation in either form; what is wrong is reported. */
 export function readReference(context: CompileContext, node: YamlNode): StepReference | undefined {
   if (node.kind === "scalar" && typeof node.value === "string") return readShort(context, node.value, node);
@@ -52,8 +47,8 @@ export function readReference(context: CompileContext, node: YamlNode): StepRefe
     });
     return undefined;
   }
-  checkKeys(context, node, KINDS);
-  const kinds = KINDS.known.filter((kind) => node.entries.has(kind));
+  checkKeys(context, node, REFERENCE_KEYS);
+  const kinds = REFERENCE_KEYS.known.filter((kind) => node.entries.has(kind));
   if (kinds.length !== 1) {
     context.collector.report(node, {
       code: kinds.length === 0 ? "missing-key" : "conflicting-keys",

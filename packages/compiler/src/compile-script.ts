@@ -1,11 +1,10 @@
 import { createObject, type StepInvocation, type Value } from "@steps/model";
 import { checkTemplateNode, checkTemplates, holdsExpression, noteScriptInjection } from "./check-template.ts";
 import { checkNul } from "./compile-env.ts";
-import { asMapping, checkKeys, type CompileContext, type KeyTable } from "./context.ts";
+import { asMapping, checkKeys, type CompileContext } from "./context.ts";
+import { SCRIPT_INPUTS } from "./keys/invocation-keys.ts";
 import { scriptText } from "./script-text.ts";
 import { childOf, describeNode, toValue, type YamlMapping, type YamlNode } from "./yaml-node.ts";
-
-const SCRIPT_INPUTS: KeyTable = { what: "the inputs of a script", known: ["shell", "errexit", "pipefail", "xtrace"] };
 
 /** `script:` as the built-in step it stands for. */
 export function readScript(

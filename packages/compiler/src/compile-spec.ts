@@ -1,20 +1,11 @@
 import { createObject, emptySpec, type InputSpec, type OutputSpec, type Spec } from "@steps/model";
 import { checkName } from "./check-name.ts";
-import { asMapping, checkKeys, type CompileContext, escapePointer, type KeyTable, wrongType } from "./context.ts";
+import { asMapping, checkKeys, type CompileContext, escapePointer, wrongType } from "./context.ts";
+import type { KeyTable } from "./keys/key-table.ts";
+import { DOCUMENT_KEYS, SPEC_KEYS } from "./keys/spec-keys.ts";
 import { readInputPort, readOutputPort } from "./compile-port.ts";
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
-const DOCUMENT_KEYS: KeyTable = {
-  what: "the spec document",
-  known: ["spec"],
-  hints: {
-    inputs: "Write it inside of spec:.",
-    outputs: "Write it inside of spec:.",
-    run: "The definition is the second document, after a line of ---.",
-    exec: "The definition is the second document, after a line of ---.",
-  },
-};
-const SPEC_KEYS: KeyTable = { what: "spec", known: ["inputs", "outputs", "description"] };
 const BASELINE_SPEC_KEYS: KeyTable = { what: "spec", known: [...SPEC_KEYS.known, "outputMethod", "output_method"] };
 
 /** The first document of a step file: a mapping with `spec`, or empty. */

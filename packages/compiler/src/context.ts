@@ -1,5 +1,6 @@
 import { type Diagnostic, nearest, type Position, type SpecDefinition, type Value } from "@steps/model";
 import { Collector, type Problem } from "./collector.ts";
+import { type KeyTable, OWN_KEY } from "./keys/key-table.ts";
 import { spanPosition } from "./span.ts";
 import { describeNode, toValue, type YamlMapping, type YamlNode, type YamlScalar } from "./yaml-node.ts";
 
@@ -152,23 +153,12 @@ function checkNumber(context: CompileContext, node: YamlScalar, value: number): 
   }
 }
 
-/** The keys of one kind of mapping. */
-export interface KeyTable {
-  /** For messages: `a definition`. */
-  readonly what: string;
-  readonly known: readonly string[];
-  /** Keys of the language that a later release brings. */
-  readonly later?: readonly string[];
-  /** What to do about keys that belong elsewhere. */
-  readonly hints?: Readonly<Record<string, string>>;
-}
-
 /** Reports the keys that a mapping must not have; `x-…` and `.…` are the author's own. */
 export function checkKeys(context: CompileContext, node: YamlMapping, table: KeyTable): void {
   const known = new Set(table.known);
   const severity = context.options.isLenient === true ? "warning" : "error";
   for (const [name, { key }] of node.entries) {
-    if (known.has(name) || name.startsWith("x-") || name.startsWith(".")) continue;
+    if (known.has(name) || OWN_KEY.test(name)) continue;
     if (table.later?.includes(name)) {
       context.collector.report(key, {
         code: "not-supported",

@@ -11,7 +11,10 @@ export {
 } from "./yaml-node.ts";
 export { compileInput, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
 export { type CompiledReference, compileReference } from "./compile-reference.ts";
+export { type CompilerCode, COMPILER_RULES } from "./diagnostic-rules.ts";
 export type { Compiled, CompileOptions } from "./context.ts";
+export type { JsonSchema, JsonSchemaValue } from "./keys/key-table.ts";
+export { SCHEMA_KINDS, type SchemaKind, schemaOf } from "./schema/schema-of.ts";
 export { patternProblem, type PatternProblem } from "./match-pattern.ts";
 export {
   MAX_ALIAS_NODES,

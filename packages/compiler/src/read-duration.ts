@@ -2,18 +2,25 @@ import { type CompileContext } from "./context.ts";
 import { describeNode, type YamlNode } from "./yaml-node.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const PART = /(\d{1,12}(?:\.\d{1,9})?)(ms|s|m|h|d)/y;
+const NUMBER = String.raw`\d{1,12}(?:\.\d{1,9})?`;
+const UNIT = Object.keys(UNITS).join("|");
+const PART = new RegExp(`(${NUMBER})(${UNIT})`, "y");
+const SECONDS = new RegExp(`^${NUMBER}$`);
+
+/** The form of a time that is written as a text; it may still be too long. */
+export const DURATION_PATTERN: RegExp = new RegExp(String.raw`^\s*(?:${NUMBER}|(?:${NUMBER}(?:${UNIT}))+)\s*$`);
+
 /** What a timer of Node can hold, about 24 days. */
-const MAX_MS = 2_147_483_647;
+export const MAX_DURATION_MS = 2_147_483_647;
 
 /** A time in milliseconds: `30s`, `1h30m`, `500ms`, or a number of seconds. What is none is reported. */
 export function readDuration(
   context: CompileContext,
   node: YamlNode,
-  { what, maxMs = MAX_MS }: { readonly what: string; readonly maxMs?: number },
+  { what, maxMs = MAX_DURATION_MS }: { readonly what: string; readonly maxMs?: number },
 ): number | undefined {
   const text = node.kind === "scalar" ? node.text.trim() : "";
-  const ms = /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1000 : parseParts(text);
+  const ms = SECONDS.test(text) ? Number(text) * 1000 : parseParts(text);
   if (ms !== undefined && ms > 0 && ms <= maxMs) return Math.round(ms);
   const isTooLong = ms !== undefined && ms > maxMs;
   context.collector.report(node, () => ({

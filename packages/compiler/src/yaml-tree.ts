@@ -110,7 +110,12 @@ function follow(name: string, offset: number, state: BuildState): Built {
   return { node: buildScalar(undefined, place), size: 1, depth: 0 };
 }
 
-function breakOff(state: BuildState, place: Span, code: string, message: string): void {
+function breakOff(
+  state: BuildState,
+  place: Span,
+  code: "alias-limit" | "too-deep" | "unknown-alias",
+  message: string,
+): void {
   // Once is enough: each further alias would only repeat it.
   if (code !== "alias-limit" || state.aliasNodes !== Infinity) state.collector.report(pick(place), { code, message });
   if (code === "alias-limit") state.aliasNodes = Infinity;

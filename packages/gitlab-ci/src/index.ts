@@ -1,3 +1,4 @@
+export { CI_RULES, type CiCode } from "./ci-rules.ts";
 export { listJobs } from "./list-jobs.ts";
 export {
   type TranslatedJob,

@@ -1,11 +1,12 @@
 import { type Diagnostic, positionAt } from "@steps/model";
-import type { YamlNode } from "@steps/compiler";
+import type { CompilerCode, YamlNode } from "@steps/compiler";
+import type { CiCode } from "./ci-rules.ts";
 
 /** Diagnostics that are kept of one translation: a hostile file must not cost more than a large one. */
 const MAX_DIAGNOSTICS = 200;
 
 export interface Finding {
-  readonly code: string;
+  readonly code: CiCode | CompilerCode;
   readonly message: string;
   readonly hint?: string | undefined;
 }

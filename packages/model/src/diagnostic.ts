@@ -12,6 +12,14 @@ export interface Diagnostic {
   readonly hint?: string | undefined;
 }
 
+/** What a code of diagnostics means, for lists of them and for reports that are read without the text. */
+export interface DiagnosticRule {
+  /** Sentence case, no final period. */
+  readonly title: string;
+  /** Why it matters and what to do about it, a sentence or two, Markdown. */
+  readonly help: string;
+}
+
 /** Whether any of them is an error. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === "error");

@@ -1,0 +1,183 @@
+import type { DiagnosticRule } from "@steps/model";
+
+/** The codes of all diagnostics of this package. They do not change. */
+export type CompilerCode =
+  | "alias-limit"
+  | "conflicting-keys"
+  | "duplicate-key"
+  | "duplicate-name"
+  | "empty-command"
+  | "empty-condition"
+  | "empty-run"
+  | "empty-script"
+  | "empty-text"
+  | "expression-not-allowed"
+  | "extra-document"
+  | "hyphen-in-name"
+  | "inexact-number"
+  | "invalid-character"
+  | "invalid-default"
+  | "invalid-delegate"
+  | "invalid-duration"
+  | "invalid-expression"
+  | "invalid-key"
+  | "invalid-match"
+  | "invalid-merge"
+  | "invalid-name"
+  | "invalid-number"
+  | "invalid-reference"
+  | "invalid-value"
+  | "literal-expression"
+  | "missing-document"
+  | "missing-key"
+  | "missing-output"
+  | "missing-type"
+  | "not-supported"
+  | "null-default"
+  | "old-key"
+  | "old-type"
+  | "script-injection"
+  | "text-too-large"
+  | "too-deep"
+  | "too-many-documents"
+  | "too-many-problems"
+  | "type-mismatch"
+  | "undeclared-output"
+  | "unknown-alias"
+  | "unknown-key"
+  | "unknown-tag"
+  | "unknown-type"
+  | "wrong-type"
+  | "yaml-syntax";
+
+/** What each code means and what to do about it. */
+export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
+  "alias-limit": {
+    title: "Aliases make the text too large",
+    help: "Followed to the end, the aliases and merge keys add more nodes than are read. Write the parts out.",
+  },
+  "conflicting-keys": {
+    title: "Keys that exclude one another",
+    help: "Two keys say the same or opposite things, so one of them would be passed over. Keep one.",
+  },
+  "duplicate-key": {
+    title: "A key is given twice",
+    help: "One of the two values would be lost. Remove one, or give it another name.",
+  },
+  "duplicate-name": {
+    title: "Two steps of a list have one name",
+    help: "`steps.NAME` has to mean one step. Give one of them another name.",
+  },
+  "empty-command": { title: "The command is empty", help: "Name a program: `command: [program, argument]`." },
+  "empty-condition": { title: "`if:` has no expression", help: "Write one, or remove the key." },
+  "empty-run": { title: "The list of steps is empty", help: "Nothing will run. Add a step if that is not meant." },
+  "empty-script": { title: "The script is empty", help: "Write commands, or remove the step." },
+  "empty-text": { title: "The text is empty", help: "A step file has two documents, a list of steps has items." },
+  "expression-not-allowed": {
+    title: "An expression where only literal text is taken",
+    help: "Names, specs and revisions are read before anything runs. Write the text itself.",
+  },
+  "extra-document": { title: "Too many documents", help: "Remove what follows, or the line of `---` before it." },
+  "hyphen-in-name": {
+    title: "The name of a step holds a hyphen",
+    help: 'Expressions read it as a minus. Write `steps["a-b"]`, or use `_`.',
+  },
+  "inexact-number": {
+    title: "A number that is not exact",
+    help: "It is too large for a double, so its last digits change. Quote it if it is an identifier.",
+  },
+  "invalid-character": {
+    title: "A character that cannot be there",
+    help: "Control characters are no YAML, no process takes a NUL, and U+FFFD means that the text was not UTF-8.",
+  },
+  "invalid-default": { title: "The default is none of the options", help: "Add it to the options, or change it." },
+  "invalid-delegate": {
+    title: "Outputs are delegated to no step, or by one side only",
+    help: "`outputs: delegate` in the spec and `delegate: NAME` beside `run:` go together; NAME is a step of the list.",
+  },
+  "invalid-duration": { title: "No time", help: "Write `30s`, `5m`, `1h30m` or `500ms`; a bare number is seconds." },
+  "invalid-expression": {
+    title: "What stands in `${{ }}` is no expression",
+    help: "The message says what was expected, and where. The language is described in docs/reference/expressions.md.",
+  },
+  "invalid-key": { title: "A key that is no text", help: "Keys are strings, and not empty." },
+  "invalid-match": {
+    title: "The pattern of an input cannot be used",
+    help: "It is a regular expression in the syntax of RE2, and goes with the type `string`.",
+  },
+  "invalid-merge": {
+    title: "A merge key merges no mapping",
+    help: "`<<:` takes an alias of a mapping, or a list of them.",
+  },
+  "invalid-name": {
+    title: "A malformed name",
+    help: "Names hold letters, digits and `_`, and begin with no digit; those of steps may hold hyphens.",
+  },
+  "invalid-number": {
+    title: "A number that JSON does not have",
+    help: "Infinity and NaN cannot be passed on. Quote it if it is meant as text.",
+  },
+  "invalid-reference": {
+    title: "A malformed reference",
+    help: "See docs/reference/references.md for the forms: `./dir`, `host/group/project@REV`, `registry/repository:tag`, `x.zip`.",
+  },
+  "invalid-value": { title: "A word that the key does not take", help: "The hint has those that it takes." },
+  "literal-expression": {
+    title: "An expression in the spec stays as it is",
+    help: "The spec is read before anything is known. Expand it in the definition.",
+  },
+  "missing-document": {
+    title: "A step file has two documents",
+    help: "First `spec:` (or `{}`), then a line of `---`, then the definition with `exec:` or `run:`.",
+  },
+  "missing-key": { title: "A key is missing", help: "The message names it." },
+  "missing-output": {
+    title: "A declared output is never given",
+    help: "Add it to `outputs:` beside `run:`, or give it a default in the spec.",
+  },
+  "missing-type": { title: "An input or output without a type", help: "It is `string`. Write `type:` to say so." },
+  "not-supported": {
+    title: "Something that this release does not do",
+    help: "Leaving it out would run something else, so it is refused.",
+  },
+  "null-default": {
+    title: "The default is null",
+    help: "The input is optional. Before 2026 such an input was required.",
+  },
+  "old-key": { title: "An old spelling of a key", help: "It is read. Write the new one." },
+  "old-type": { title: "An old name of a type", help: "It is read. Write the new one." },
+  "script-injection": {
+    title: "A value is pasted into a script",
+    help: 'The shell reads it as code. Pass it through `env:` and write `"$NAME"` in the script.',
+  },
+  "text-too-large": { title: "The text is too large", help: "Split it." },
+  "too-deep": { title: "The text is nested too deeply", help: "Move inner lists of steps to step files." },
+  "too-many-documents": { title: "The text has too many documents", help: "A step file has two." },
+  "too-many-problems": { title: "More problems are not shown", help: "Mend those that are shown, and look again." },
+  "type-mismatch": {
+    title: "A value is not of its type",
+    help: "Quote a string that looks like something else, or change the type.",
+  },
+  "undeclared-output": {
+    title: "An output that the spec does not declare",
+    help: "Declare it in the spec, or remove it.",
+  },
+  "unknown-alias": {
+    title: "An alias of nothing",
+    help: "An alias names an anchor that stands before it and does not hold it.",
+  },
+  "unknown-key": {
+    title: "An unknown key",
+    help: "It would have no effect. Keys that begin with `x-` or `.` are yours; `--lenient` makes this a warning.",
+  },
+  "unknown-tag": { title: "An unknown YAML tag", help: "Remove it." },
+  "unknown-type": {
+    title: "An unknown type",
+    help: "Inputs and outputs are `string`, `number`, `boolean`, `struct` or `array`.",
+  },
+  "wrong-type": { title: "A value of the wrong kind", help: "The message says what is taken and what was found." },
+  "yaml-syntax": {
+    title: "The text is no YAML",
+    help: "Often a quote or an indentation is wrong, or a text with `: ` in it is not quoted.",
+  },
+};

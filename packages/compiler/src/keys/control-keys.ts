@@ -1,0 +1,46 @@
+import { type DescribedTable, describeKeys, type Key } from "./key-table.ts";
+import { DURATION, FLAG, ref, SOME_TEXT } from "./shapes.ts";
+
+export const MAX_RETRIES = 100;
+export const MAX_BACKOFF_MS = 3_600_000;
+
+/** Spellings of `continue_on_error`. */
+export const CONTINUE_KEYS: readonly string[] = ["continue_on_error", "continue_on_err", "allow_failure"];
+
+/** GitLab's words for what `if:` says with a function. */
+export const WHEN: Readonly<Record<string, string>> = {
+  on_success: "success()",
+  on_failure: "failure()",
+  always: "always()",
+};
+
+const COUNT: Key = {
+  about: `How often the step is tried again, at most ${MAX_RETRIES} times.`,
+  shape: { type: "integer", minimum: 0, maximum: MAX_RETRIES },
+};
+
+export const RETRY_KEYS: DescribedTable = describeKeys({
+  what: "retry",
+  keys: {
+    max: COUNT,
+    backoff: { about: "The time before the second attempt; it doubles before each one after that.", shape: DURATION },
+  },
+  required: ["max"],
+});
+
+const CONTINUE: Key = { about: "`true`: the list goes on when the step fails.", shape: FLAG };
+
+/** Keys of an item that say whether, how long and how often its step runs. */
+export const CONTROL_KEYS: Readonly<Record<string, Key>> = {
+  if: {
+    about:
+      "An expression, bare or in `${{ }}`. The step runs where it is true; without `success()`, `failure()`, `always()` or `cancelled()` in it, the steps before have to have succeeded, too.",
+    shape: SOME_TEXT,
+  },
+  when: { about: "When the step runs, as a word.", shape: { enum: Object.keys(WHEN) } },
+  continue_on_error: CONTINUE,
+  continue_on_err: { ...CONTINUE, isOld: true },
+  allow_failure: { ...CONTINUE, isOld: true },
+  timeout: { about: "How long each attempt may take: `30s`, `5m`; a bare number is seconds.", shape: DURATION },
+  retry: { about: COUNT.about, shape: { anyOf: [COUNT.shape, ref("retry")] } },
+};

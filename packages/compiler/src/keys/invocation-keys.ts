@@ -1,0 +1,91 @@
+import { STEP_NAME_PATTERN } from "@steps/model";
+import { CONTINUE_KEYS, CONTROL_KEYS } from "./control-keys.ts";
+import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, LIST_KEYS } from "./definition-keys.ts";
+import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "./key-table.ts";
+import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.ts";
+
+/** What an item of a list does: one of them. */
+export const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps", "parallel"] as const;
+/** Those that are a definition written in place. */
+export const INLINE_KINDS: readonly string[] = Object.keys(BODY_KEYS);
+/** Keys that change what a list does, so that none of them may be passed over in silence. */
+const LATER_KEYS: readonly string[] = ["action"];
+
+const REFERENCE: Key = {
+  about:
+    "The step to run: `./dir`, `host/group/project@REV`, `registry/repository:tag`, `x.zip`, `builtin://name`, or `{git: …}`.",
+  shape: ref("reference"),
+};
+
+const COMMON_KEYS: Readonly<Record<string, Key>> = {
+  name: {
+    about: "The name of the step in its list, for `${{ steps.NAME.outputs.x }}`.",
+    shape: { type: "string", pattern: STEP_NAME_PATTERN.source },
+  },
+  step: REFERENCE,
+  func: { ...REFERENCE, about: `${REFERENCE.about} The same as \`step\`.` },
+  script: {
+    about: "Shell commands. What is pasted into them with `${{ }}` is code to the shell: pass values through `env`.",
+    shape: {
+      anyOf: [
+        { type: "string", pattern: "\\S" },
+        { type: "array", minItems: 1, items: { type: ["string", "number", "boolean"] } },
+      ],
+    },
+  },
+  ...BODY_KEYS,
+  env: { about: "Variables of the step. They may hold expressions, and its `inputs` see them.", shape: ENV },
+  inputs: { about: "Values for the inputs of the step. They may hold expressions.", shape: INPUT_VALUES },
+  description: { about: "What the step does here.", shape: ANY },
+  ...CONTROL_KEYS,
+};
+
+const IN_RUN = "It goes with run:, for what has to be done after a list of steps.";
+const HINTS = {
+  uses: "GitHub's uses: is step: here.",
+  with: "GitHub's with: is inputs: here.",
+  finally: IN_RUN,
+  ensure: IN_RUN,
+};
+
+/** An item that names a step, or holds a script. */
+export const INVOCATION_KEYS: DescribedTable = describeKeys({
+  what: "a step",
+  keys: COMMON_KEYS,
+  later: LATER_KEYS,
+  hints: HINTS,
+});
+
+const IS_INLINE: JsonSchema = { anyOf: INLINE_KINDS.map((key) => ({ required: [key] })) };
+
+/** An item that holds a definition. */
+export const INLINE_KEYS: DescribedTable = describeKeys({
+  what: "an inline step",
+  keys: { ...COMMON_KEYS, ...LIST_KEYS },
+  later: LATER_KEYS,
+  hints: HINTS,
+  oneOf: KIND_KEYS.filter((key) => !LATER_KEYS.includes(key)),
+  atMostOne: [CONTINUE_KEYS, FINALLY_KEYS],
+  rules: [
+    implies(
+      IS_INLINE,
+      { properties: without(["inputs", "delegate"]) },
+      { properties: without(Object.keys(LIST_KEYS)) },
+    ),
+    EXEC_OR_LIST,
+    implies({ required: ["script"] }, { properties: { inputs: ref("scriptInputs") } }),
+  ],
+});
+
+const SETTING = { anyOf: [FLAG, EXPRESSION] };
+
+/** Settings of a script. */
+export const SCRIPT_INPUTS: DescribedTable = describeKeys({
+  what: "the inputs of a script",
+  keys: {
+    shell: { about: "The shell that runs the script; by default the first bash, else sh.", shape: STRING },
+    errexit: { about: "Stop at the first failing line. By default `true`.", shape: SETTING },
+    pipefail: { about: "A pipe fails if any part of it fails (bash). By default `true`.", shape: SETTING },
+    xtrace: { about: "Print each line before it runs.", shape: SETTING },
+  },
+});

@@ -1,0 +1,38 @@
+import type { DiagnosticRule } from "@steps/model";
+
+/** The codes of what is found by looking at the steps that a step names, before any of them runs. */
+export type CheckCode =
+  | "input-mismatch"
+  | "missing-input"
+  | "reference-cycle"
+  | "step-unavailable"
+  | "too-many-steps"
+  | "unknown-input";
+
+/** What each code means and what to do about it. */
+export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
+  "input-mismatch": {
+    title: "A value is not what the input takes",
+    help: "Its type is another one, it is none of the options, or it does not match the pattern of the step's spec.",
+  },
+  "missing-input": {
+    title: "A required input is not given",
+    help: "Give it under `inputs:`, or give it a default in the spec of the step.",
+  },
+  "reference-cycle": {
+    title: "A step names itself, maybe by way of others",
+    help: "It would never end, unless a condition ends it. The message has the chain.",
+  },
+  "step-unavailable": {
+    title: "A step that is named cannot be had",
+    help: "The message says why: it is not there, the network or the credentials do not allow it, or it does not compile.",
+  },
+  "too-many-steps": {
+    title: "The steps name too many others",
+    help: "Only so many are looked at. Check the parts one by one.",
+  },
+  "unknown-input": {
+    title: "An input that the step does not have",
+    help: "Its spec declares none of this name. The hint has the nearest one.",
+  },
+};

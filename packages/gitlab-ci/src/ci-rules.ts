@@ -1,0 +1,43 @@
+import type { DiagnosticRule } from "@steps/model";
+
+/** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of the compiler come besides. */
+export type CiCode =
+  | "hidden-job"
+  | "invalid-file"
+  | "invalid-job"
+  | "invalid-script"
+  | "invalid-variables"
+  | "keyword-not-honoured"
+  | "missing-script"
+  | "unknown-job"
+  | "unquoted-date"
+  | "variable-cycle";
+
+/** What each code means and what to do about it. */
+export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
+  "hidden-job": { title: "The job is hidden", help: "A job whose name begins with a dot never runs. Choose another." },
+  "invalid-file": {
+    title: "The file is no configuration",
+    help: "It is a mapping of keywords and jobs, with a header of inputs before it at most.",
+  },
+  "invalid-job": { title: "A job or its inherit is malformed", help: "A job is a mapping with `script` or `run`." },
+  "invalid-script": {
+    title: "A script is no list of commands",
+    help: "It is a string or a list of strings; a line with `: ` in it needs quotes.",
+  },
+  "invalid-variables": {
+    title: "Variables are malformed",
+    help: "`variables` maps names to texts, numbers, or `{value, description, options, expand}`.",
+  },
+  "keyword-not-honoured": {
+    title: "A keyword has no effect here",
+    help: "GitLab would do something that a single job on this machine does not. The message says what happens instead.",
+  },
+  "missing-script": { title: "There is nothing to run", help: "Give the job `script` or `run`." },
+  "unknown-job": { title: "There is no such job", help: "The hint has those that there are." },
+  "unquoted-date": {
+    title: "GitLab reads this as a date",
+    help: "Its YAML makes a date of it, which changes the text. Quote it.",
+  },
+  "variable-cycle": { title: "Variables refer to one another in a circle", help: "Break the circle." },
+};

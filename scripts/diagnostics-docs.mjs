@@ -1,0 +1,47 @@
+// Writes docs/reference/diagnostics.md from the tables of the packages; --check only says whether it is stale.
+// Run it with: node --conditions=@steps/source scripts/diagnostics-docs.mjs
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { COMPILER_RULES } from "../packages/compiler/src/index.ts";
+import { CHECK_RULES } from "../packages/engine/src/check-rules.ts";
+import { CI_RULES } from "../packages/gitlab-ci/src/index.ts";
+
+const target = join(import.meta.dirname, "../docs/reference/diagnostics.md");
+const text = `# Diagnostics
+
+Made from the tables of the packages by \`scripts/diagnostics-docs.mjs\`; do not edit. What an author of steps got wrong, each with its place. The codes do not change; they are the
+rules of \`validate --format sarif\`. Failures of steps and errors of the packages are in [errors](errors.md).
+
+## Of a step file or a list of steps
+
+${table(COMPILER_RULES)}
+
+## Of what steps name (\`compile --eager\`)
+
+${table(CHECK_RULES)}
+
+## Of a \`.gitlab-ci.yml\`
+
+${table(CI_RULES)}
+`;
+if (process.argv.includes("--check")) {
+  if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
+    console.error(
+      "docs/reference/diagnostics.md is stale: node --conditions=@steps/source scripts/diagnostics-docs.mjs writes it",
+    );
+    process.exitCode = 1;
+  }
+} else {
+  writeFileSync(target, text);
+}
+
+function table(rules) {
+  const rows = Object.entries(rules).map(
+    ([code, { title, help }]) => `| \`${code}\` | ${cell(title)} | ${cell(help)} |`,
+  );
+  return ["| code | what is wrong | what to do |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+function cell(text) {
+  return text.replaceAll("|", "\\|");
+}
