@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
 /** The file beside the launcher with certificates that are trusted besides those that Node brings along. */
 export const CERTIFICATES_NAME = "ca-certs.pem";
@@ -18,6 +17,8 @@ export function trustCertificates(launcher: string): void {
   if (!existsSync(path)) return;
   const trust = (): void => {
     unsubscribe(CONNECT_CHANNEL, trust);
+    // Loaded here, since it takes as long as all else that a short command loads.
+    const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule("node:tls");
     setDefaultCACertificates([...getCACertificates("default"), ...certificatesIn(readFileSync(path, "utf8"))]);
   };
   subscribe(CONNECT_CHANNEL, trust);
