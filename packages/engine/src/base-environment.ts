@@ -1,4 +1,4 @@
-import { createObject } from "@steps/model";
+import { createObject, matchesVariable, MINIMAL_ENV_NAMES } from "@steps/model";
 
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -17,14 +17,32 @@ const SECRET_VARIABLES: readonly string[] = [
   "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2", "DOCKER_AUTH_CONFIG",
 ]; // oxfmt-ignore
 
-/** The environment that all steps start from (`steps-language` 5.4). */
-export function ambientEnvironment(env: ProcessEnvironment): Record<string, string> {
-  return pick(env, (name) => AMBIENT_NAMES.includes(name));
+/** The environment that all steps start from (`steps-language` 5.4); strict: hardly anything (C25). */
+export function ambientEnvironment(
+  env: ProcessEnvironment,
+  options: { readonly isStrict?: boolean } = {},
+): Record<string, string> {
+  const names = options.isStrict === true ? MINIMAL_ENV_NAMES : AMBIENT_NAMES;
+  return pick(env, (name) => names.includes(name));
 }
 
-/** The job variables that an environment holds. */
-export function jobVariables(env: ProcessEnvironment): Record<string, string> {
-  return pick(env, (name) => name === "CI" || VARIABLE_PREFIXES.some((prefix) => name.startsWith(prefix)));
+/** What a step may ask for by `inherit_env` beyond what all get: all but what belongs to the runner. */
+export function offeredEnvironment(env: ProcessEnvironment): Record<string, string> {
+  return pick(env, (name) => !name.startsWith("STEP_RUNNER_") && name !== "STEPS");
+}
+
+/** The job variables that an environment holds, and those whose names match one of the patterns. */
+export function jobVariables(env: ProcessEnvironment, patterns: readonly string[] = []): Record<string, string> {
+  return pick(
+    env,
+    (name) =>
+      name === "CI" || VARIABLE_PREFIXES.some((prefix) => name.startsWith(prefix)) || matchesVariable(name, patterns),
+  );
+}
+
+/** The variables of an environment whose names match one of the patterns. */
+export function matchingVariables(env: ProcessEnvironment, patterns: readonly string[]): Record<string, string> {
+  return pick(env, (name) => matchesVariable(name, patterns));
 }
 
 /** Names among `names` whose values are secrets by GitLab's definition. */

@@ -19,21 +19,25 @@ export function defaultShell(): string {
  *
  * What nearly every script needs is one argument; only an invocation that sets an option pays for the options.
  */
-export function scriptStep(options: { readonly hasOptions?: boolean; readonly shell?: string } = {}): SpecDefinition {
-  const { hasOptions = false, shell = defaultShell() } = options;
+export function scriptStep(
+  options: { readonly hasOptions?: boolean; readonly isLax?: boolean; readonly shell?: string } = {},
+): SpecDefinition {
+  const { hasOptions = false, isLax = false, shell = defaultShell() } = options;
   const env = { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" };
-  const inputs = { script: { type: "string", isSensitive: false }, ...shellOptions } as const;
-  const flags = shell.endsWith("bash") ? ["-e", "-o", "pipefail"] : ["-e"];
+  const inputs = { script: { type: "string", isSensitive: false }, ...shellOptions(!isLax) } as const;
+  const flags = isLax ? [] : shell.endsWith("bash") ? ["-e", "-o", "pipefail"] : ["-e"];
   const command = hasOptions ? shellCommand(shell) : [shell, ...flags, "-c", "${{ inputs.script }}"];
   return { spec: { inputs, outputs: {}, hasOpenOutputs: true }, definition: { type: "exec", command, env } };
 }
 
-const shellOptions: Readonly<Record<string, InputSpec>> = {
-  shell: { type: "string", isSensitive: false, default: "" },
-  errexit: { type: "boolean", isSensitive: false, default: true },
-  pipefail: { type: "boolean", isSensitive: false, default: true },
-  xtrace: { type: "boolean", isSensitive: false, default: false },
-};
+function shellOptions(isStrict: boolean): Readonly<Record<string, InputSpec>> {
+  return {
+    shell: { type: "string", isSensitive: false, default: "" },
+    errexit: { type: "boolean", isSensitive: false, default: isStrict },
+    pipefail: { type: "boolean", isSensitive: false, default: isStrict },
+    xtrace: { type: "boolean", isSensitive: false, default: false },
+  };
+}
 
 // `+o nounset` is the state every shell starts in: it fills the place of `pipefail` for shells that know no such option.
 function shellCommand(shell: string): string[] {

@@ -1,4 +1,11 @@
-export { AMBIENT_NAMES, ambientEnvironment, jobVariables, secretVariableNames } from "./base-environment.ts";
+export {
+  AMBIENT_NAMES,
+  ambientEnvironment,
+  jobVariables,
+  matchingVariables,
+  offeredEnvironment,
+  secretVariableNames,
+} from "./base-environment.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";

@@ -35,6 +35,8 @@ export interface LoaderOptions {
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
   readonly isLenient?: boolean;
+  /** Scripts go on after a line that fails, as in 2025. */
+  readonly isLax?: boolean;
   /** Replay: what a component must be. Absent for the ordinary run. */
   readonly pin?: (request: ComponentRequest) => Resource;
   readonly onDiagnostics?: (stepPath: string, diagnostics: readonly Diagnostic[]) => void;
@@ -160,7 +162,8 @@ export class StepLoader {
   async #loadBuiltin(path: string, inputNames: readonly string[]): Promise<LoadedStep> {
     if (path !== "script") return this.#loadProgram(path);
     const hasOptions = inputNames.some((name) => name !== "script");
-    const specDefinition = this.#scripts.get(hasOptions) ?? scriptStep({ hasOptions });
+    const specDefinition =
+      this.#scripts.get(hasOptions) ?? scriptStep({ hasOptions, isLax: this.#options.isLax === true });
     this.#scripts.set(hasOptions, specDefinition);
     return this.#loadedBuiltin(specDefinition, this.#options.tmpDir);
   }

@@ -3,13 +3,17 @@ import { execute } from "@steps/executor";
 import {
   type Diagnostic,
   Environment,
+  type EnvironmentRecord,
   exitCodeOf,
   formatDiagnostic,
+  mapObject,
   type Outcome,
   type Position,
   type Resource,
+  type RunMode,
   type RuntimeString,
   type RuntimeValue,
+  sensitive,
   type SpecDefinition,
   type StepEvent,
 } from "@steps/model";
@@ -42,6 +46,11 @@ export interface RunRequest {
   readonly vars?: Readonly<Record<string, RuntimeString>>;
   /** The environment below all that steps declare; nothing is added to it. */
   readonly env: Readonly<Record<string, RuntimeString>>;
+  /** Variables that steps of the user's own may name in `inherit_env` though they are not in `env`. */
+  readonly offeredEnv?: Readonly<Record<string, RuntimeString>>;
+  /** What the job can grant its steps, by name; masked job variables can be granted too. */
+  readonly grants?: Readonly<Record<string, RuntimeString>>;
+  readonly mode?: RunMode;
   readonly jobName?: string;
   /** Absolute. */
   readonly workDir: string;
@@ -194,6 +203,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     ...(context.program === undefined ? {} : { program: context.program }),
     ...(request.vars === undefined ? {} : { vars: request.vars }),
     isLenient: request.isLenient === true,
+    isLax: request.mode?.compat === "2025",
     ...(request.pin === undefined ? {} : { pin: request.pin }),
     ...(onProgress === undefined
       ? {}
@@ -208,6 +218,9 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       inputs: request.inputs ?? {},
       vars: request.vars ?? {},
       environment: Environment.create(request.env),
+      ...(request.offeredEnv === undefined ? {} : { offeredEnv: request.offeredEnv }),
+      ...(request.grants === undefined ? {} : { secrets: request.grants }),
+      ...(request.mode === undefined ? {} : { mode: request.mode }),
       workDir: request.workDir,
       baseDir: request.baseDir,
       jobTmp: directory.tmp,
@@ -248,6 +261,8 @@ function started(context: RunContext, request: RunRequest, traceId: string): Ste
       definition: request.specDefinition,
       inputs: request.inputs ?? {},
       env: request.env,
+      ...(request.grants === undefined ? {} : { secrets: mapObject(request.grants, sensitive) as EnvironmentRecord }),
+      ...(request.mode === undefined ? {} : { mode: request.mode }),
       ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
       source: request.source,
       workDir: request.workDir,

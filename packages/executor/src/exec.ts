@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import {
+  type EnvironmentRecord,
   type ExecDefinition,
   isStepsError,
   type LogSummary,
@@ -13,9 +14,11 @@ import {
   type Spec,
 } from "@steps/model";
 import { signalWithTimeout } from "./cancelled.ts";
+import { CONTEXT_VARIABLE, contextText } from "./context-file.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { createExpander } from "./expander.ts";
 import { readExports } from "./exports.ts";
+import { countDenied } from "./inherit-env.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
 import { lookupProgram } from "./lookup-program.ts";
 import { placeLongScript } from "./long-script.ts";
@@ -24,6 +27,8 @@ import { type Outputs, readDelegatedOutputs, readOutputs } from "./outputs.ts";
 import { readStepFile } from "./read-step-file.ts";
 import { type Run, tell } from "./run.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
+import { secretWithin } from "./secrets.ts";
+import { leakReporter, type ReportLeak } from "./report-leak.ts";
 import { spawnFailure } from "./spawn-failure.ts";
 import type { StepEnd } from "./step-end.ts";
 import type { StepLog } from "./step-log.ts";
@@ -37,6 +42,7 @@ export interface ExecCall {
   readonly hasOpenOutputs: boolean;
   /** Whether it is the built-in step that runs a text in a shell. */
   readonly isScript: boolean;
+  readonly isBuiltin: boolean;
 }
 
 /** Runs the command of a definition and reads what it wrote to its output and export files. */
@@ -63,19 +69,32 @@ interface Prepared {
   readonly env: Readonly<Record<string, RuntimeString>>;
 }
 
-function prepare(run: Run, level: Level, { definition, isScript }: ExecCall): Prepared {
+function prepare(run: Run, level: Level, call: ExecCall): Prepared {
+  const { definition, isScript } = call;
   const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
   const written = definition.command.map((item, index) =>
     expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
   );
   const command = isScript ? placeLongScript(written, level) : written;
   const place = { what: "exec: work_dir", pointer: "/definition/exec/workDir" };
-  const workDir = findWorkDir(run.request.workDir, expander.text(definition.workDir ?? "", place));
-  const env = level.environment.flatten();
+  const workDir = findWorkDir(startOf(run, level, call), expander.text(definition.workDir ?? "", place));
+  const env = environmentOf(level, call, workDir);
   const [name = ""] = command;
   const path = env["PATH"] === undefined ? undefined : revealString(env["PATH"]);
   const program = lookupProgram({ name: revealString(name), shownName: String(name), path, workDir });
   return { program, command, workDir, env };
+}
+
+// In the blueprint a command starts where its step file is (`steps-language` C1); what is built in has no such place.
+function startOf(run: Run, level: Level, { isBuiltin }: ExecCall): string {
+  return run.request.mode?.compat === "blueprint" && !isBuiltin ? level.dir : run.request.workDir;
+}
+
+function environmentOf(level: Level, call: ExecCall, workDir: string): EnvironmentRecord {
+  const env = level.environment.flatten();
+  if (call.definition.hasContextFile !== true) return env;
+  const text = contextText(level, env, { workDir, seesCallerInputs: call.hasOpenOutputs });
+  return { ...env, [CONTEXT_VARIABLE]: level.files.privateFile("context", text, level.path) };
 }
 
 function findWorkDir(jobDir: string, written: RuntimeString): string {
@@ -101,7 +120,8 @@ async function runPrepared(
   const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
   const tools = toolsOf(program, search);
   const places = placesOf(run, level);
-  tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, tools, places });
+  const envDeniedCount = countDenied(run, env);
+  tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, envDeniedCount, tools, places });
   const plan = {
     program,
     command: command.map(revealString),
@@ -142,8 +162,9 @@ function finish(run: Run, level: Level, call: ExecCall, { end, summary }: Ended)
   const outcome = outcomeOf(run, end);
   if (outcome) return { outcome, outputs: {}, exports: {}, process };
   try {
-    const outputs = outputsOf(level, call);
-    const exports = exportsOf(level);
+    const onLeak = leakReporter(run, level.path);
+    const outputs = outputsOf(level, call, onLeak);
+    const exports = exportsOf(level, onLeak);
     if (Object.keys(exports).length > 0) level.environment.export(exports);
     return { outcome: { status: "success" }, outputs, exports, process };
   } catch (error) {
@@ -170,23 +191,30 @@ function outcomeOf(run: Run, { exitCode, signal, spawnError, logFailure }: Proce
 
 const nothing = new Uint8Array();
 
-function outputsOf(level: Level, { spec, hasOpenOutputs }: ExecCall): Outputs {
+function outputsOf(level: Level, { spec, hasOpenOutputs }: ExecCall, onLeak: ReportLeak | undefined): Outputs {
   const { outputFile } = level.files.created;
   const file = outputFile === undefined ? { content: nothing } : readStepFile(outputFile);
   if ("problem" in file) throw new ExecuteError("OUTPUT_INVALID", `outputs: ${file.problem}`);
   if (spec.outputs === "delegate") return readDelegatedOutputs(file.content);
-  return readOutputs(file.content, hasOpenOutputs ? { ...spec, hasOpenOutputs } : spec);
+  const { granted } = level;
+  return readOutputs(file.content, hasOpenOutputs ? { ...spec, hasOpenOutputs } : spec, { granted, onLeak });
 }
 
 /** What these variables hold is secret, whoever exports them; the only other place to say so would be the next step. */
 const SECRET_EXPORTS: ReadonlySet<string> = new Set(["DOCKER_AUTH_CONFIG"]);
 
-function exportsOf(level: Level): Readonly<Record<string, RuntimeString>> {
+function exportsOf(level: Level, onLeak: ReportLeak | undefined): Readonly<Record<string, RuntimeString>> {
   const { exportFile } = level.files.created;
   if (exportFile === undefined) return {};
   const file = readStepFile(exportFile);
   if ("problem" in file) throw new ExecuteError("EXPORT_INVALID", `exports: ${file.problem}`);
-  return mapObject(readExports(file.content), (text, name) =>
-    SECRET_EXPORTS.has(name) ? (sensitive(text) as RuntimeString) : text,
-  );
+  return mapObject(readExports(file.content), (text, name): RuntimeString => {
+    if (SECRET_EXPORTS.has(name)) return sensitive(text) as RuntimeString;
+    const secret = typeof text === "string" ? secretWithin(text, level.granted) : undefined;
+    if (secret === undefined) return text;
+    const problem = `export "${name}": it holds the secret "${secret}" and is not marked with "sensitive": true`;
+    if (onLeak === undefined) throw new ExecuteError("EXPORT_INVALID", `exports: ${problem}`);
+    onLeak(problem);
+    return sensitive(text) as RuntimeString;
+  });
 }

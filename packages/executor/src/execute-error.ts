@@ -3,6 +3,7 @@ import { printable, StepsError } from "@steps/model";
 /** Why a step did not succeed, as far as this package finds out itself; a load error keeps its own code. */
 export type ExecuteErrorCode =
   | "INPUT_INVALID"
+  | "SECRET_INVALID"
   | "EXPRESSION_FAILED"
   | "OUTPUT_INVALID"
   | "EXPORT_INVALID"

@@ -9,6 +9,7 @@ import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts
 import { runDefinition } from "./run-definition.ts";
 import { finishStep, guard, runStep } from "./run-step.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
+import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./secrets.ts";
 import { StepFiles } from "./step-files.ts";
 import { killSurvivors } from "./terminate.ts";
 import { createJobContexts } from "./variables.ts";
@@ -91,6 +92,7 @@ async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
     environment,
     steps: createObject(),
     files,
+    ...secretsOfJob(run),
     dir: baseDir,
     root: undefined,
     source,
@@ -98,4 +100,15 @@ async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
   const opened = { ...inPlace(specDefinition, { dir: baseDir, root: undefined }), source };
   const invocation = { inputs: given, env: {} };
   return runDefinition(run, level, { opened, inputs, invocation, hasOpenOutputs: false, runStep });
+}
+
+function secretsOfJob(run: Run): Granted {
+  const { specDefinition, secrets: given = {}, vars } = run.request;
+  const secrets = jobSecrets(given, vars, run.contexts.vars);
+  const { spec } = specDefinition;
+  if (spec.secrets === undefined) return { secrets, granted: [] };
+  const asked = Object.keys(spec.secrets).filter((name) => Object.hasOwn(secrets, name));
+  checkSecretNames(asked, spec);
+  const { granted } = resolveSecrets(Object.fromEntries(asked.map((name) => [name, secrets[name] ?? null])), spec);
+  return { secrets, granted };
 }

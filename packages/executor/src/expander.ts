@@ -18,6 +18,7 @@ import {
   type Value,
 } from "@steps/model";
 import { ExecuteError } from "./execute-error.ts";
+import { stepFunctions } from "./file-functions.ts";
 import type { DefinitionSource } from "./level.ts";
 import { type Run, tell } from "./run.ts";
 
@@ -44,7 +45,10 @@ export function createExpander(
   options: { readonly path: string; readonly source: DefinitionSource; readonly functions?: FunctionTable },
 ): Expander {
   const { path, source } = options;
-  const functions = options.functions === undefined ? {} : { functions: options.functions };
+  const functions = {
+    functions: { ...stepFunctions(run.request.workDir), ...options.functions },
+    isStrict: run.request.mode?.isStrictMoa === true,
+  };
   let known: Scope | undefined;
   const onNote = ({ code, message }: ExpressionNote): void => {
     tell(run, { type: "note", at: Date.now(), path, level: "debug", code, message });

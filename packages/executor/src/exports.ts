@@ -1,4 +1,4 @@
-import { createObject, formatNumber, NAME_PATTERN, type Value } from "@steps/model";
+import { createObject, formatNumber, NAME_PATTERN, type RuntimeString, sensitive, type Value } from "@steps/model";
 import { ExecuteError } from "./execute-error.ts";
 import { decodeText, parseOutputFile } from "./output-file.ts";
 
@@ -6,17 +6,18 @@ import { decodeText, parseOutputFile } from "./output-file.ts";
  * The variables in a file that a step exported. Values are scalars: booleans become `true` and `false`, numbers plain
  * decimals (`steps-language` 4). @throws {ExecuteError} EXPORT_INVALID
  */
-export function readExports(content: Uint8Array): Readonly<Record<string, string>> {
+export function readExports(content: Uint8Array): Readonly<Record<string, RuntimeString>> {
   const { entries, problem } = parseOutputFile(content);
   if (problem) throw invalid(problem.line, problem.message);
-  const exports = createObject<string>();
+  const exports = createObject<RuntimeString>();
   for (const entry of entries) {
     const { name, line } = entry;
     if (!NAME_PATTERN.test(name)) throw invalid(line, `${JSON.stringify(name.slice(0, 80))} is no name of a variable`);
     const text = entry.kind === "text" ? decodeText(entry.text) : textOf(entry.value);
     if (text === undefined) throw invalid(line, `export "${name}": cannot convert a list or an object to a string`);
     if (text.includes("\0")) throw invalid(line, `export "${name}": the value holds a NUL character`);
-    exports[name] = text;
+    const isMarked = entry.kind === "json" && entry.isSensitive === true;
+    exports[name] = isMarked ? (sensitive(text) as RuntimeString) : text;
   }
   return exports;
 }

@@ -14,6 +14,7 @@ import {
 import { coerce, kindOf } from "./coerce.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { compilePattern } from "./pattern.ts";
+import type { ReportLeak } from "./report-leak.ts";
 
 /** The inputs of a step, by name. */
 export type Inputs = Readonly<Record<string, RuntimeValue>>;
@@ -41,7 +42,11 @@ export function checkInputNames(given: Iterable<string>, spec: Spec): void {
  * checked, sensitive ones marked. The first group of checks that fails names all its problems
  * (`steps-language` C32). @throws {ExecuteError} INPUT_INVALID
  */
-export function resolveInputs(given: Inputs, spec: Spec, options: { readonly allowJsonText?: boolean } = {}): Inputs {
+export function resolveInputs(
+  given: Inputs,
+  spec: Spec,
+  options: { readonly allowJsonText?: boolean; readonly onLeak?: ReportLeak | undefined } = {},
+): Inputs {
   const names = Object.keys(spec.inputs);
   const result = createObject<RuntimeValue>();
   const mismatches: string[] = [];
@@ -55,7 +60,13 @@ export function resolveInputs(given: Inputs, spec: Spec, options: { readonly all
     } else result[name] = input.isSensitive && kindOf(typed) !== "null" ? sensitive(typed) : typed;
   }
   if (mismatches.length > 0) throw invalid(mismatches);
-  checkGroup(names, (name) => leakProblem(name, spec, given));
+  const { onLeak } = options;
+  checkGroup(names, (name) => {
+    const problem = leakProblem(name, spec, given);
+    if (problem === undefined || onLeak === undefined) return problem;
+    onLeak(problem);
+    return undefined;
+  });
   checkGroup(names, (name) => optionProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
   checkGroup(names, (name) => matchProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
   return result;

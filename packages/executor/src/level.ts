@@ -1,5 +1,5 @@
 import { createScope, type Scope } from "@steps/expression";
-import type { Environment, Places, Position, RuntimeValue } from "@steps/model";
+import type { Environment, Places, Position, RuntimeValue, SecretSpec, Sensitive } from "@steps/model";
 import type { Run } from "./run.ts";
 import type { StepFiles } from "./step-files.ts";
 
@@ -13,9 +13,20 @@ export interface Level {
   /** Results of its children so far, by name. */
   readonly steps: Record<string, RuntimeValue>;
   readonly files: StepFiles;
+  /** `secrets` in its expressions: what it was granted, all of it marked; null for what it does without. */
+  readonly secrets: Readonly<Record<string, RuntimeValue>>;
+  /** What its own spec asked for, by the names of the variables: for its own process. */
+  readonly granted: readonly GrantedSecret[];
   readonly dir: string;
   readonly root: string | undefined;
   readonly source: DefinitionSource;
+}
+
+/** A secret that a step has. */
+export interface GrantedSecret {
+  readonly name: string;
+  readonly spec: SecretSpec;
+  readonly value: Sensitive;
 }
 
 /** Where a definition was written. */
@@ -38,6 +49,7 @@ export function scopeOf(
     env: () => environment.flatten() as RuntimeValue,
     vars: () => run.contexts.vars,
     job: () => run.contexts.job,
+    secrets: () => level.secrets as RuntimeValue,
     steps: () => level.steps,
     output_file: () => files.outputFile(),
     export_file: () => files.exportFile(),

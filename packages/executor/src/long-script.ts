@@ -17,5 +17,5 @@ export function placeLongScript(
   const text = revealString(item);
   // What holds a NUL cannot be run, and the shell would not say so of a file.
   if (Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES || text.includes("\0")) return command;
-  return [...command.slice(0, -2), files.scriptFile(text, path)];
+  return [...command.slice(0, -2), files.privateFile("script", text, path)];
 }

@@ -8,7 +8,14 @@ export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 /** One line of an output or export file. */
 export type OutputEntry =
   /** `{"name": …, "value": …}` */
-  | { readonly kind: "json"; readonly line: number; readonly name: string; readonly value: Value }
+  | {
+      readonly kind: "json";
+      readonly line: number;
+      readonly name: string;
+      readonly value: Value;
+      /** `"sensitive": true` is beside it. */
+      readonly isSensitive?: true;
+    }
   /** `NAME=TEXT` */
   | { readonly kind: "text"; readonly line: number; readonly name: string; readonly text: string };
 
@@ -68,7 +75,7 @@ function parseLine(bytes: Buffer, line: number): OutputEntry | string | undefine
 function parseJsonLine(text: string, line: number): OutputEntry | string {
   const parsed = parseJson(text);
   if (parsed === undefined) return "the line is not valid JSON";
-  const object = parsed.json as { readonly name?: unknown; readonly value?: unknown };
+  const object = parsed.json as { readonly name?: unknown; readonly value?: unknown; readonly sensitive?: unknown };
   if (!Object.hasOwn(object, "name")) return '"name" is missing';
   const { name } = object;
   if (name === null) return '"name" is null';
@@ -78,7 +85,8 @@ function parseJsonLine(text: string, line: number): OutputEntry | string {
   if (object.value === null) return '"value" is null';
   const value = importValue(object.value);
   if (value === undefined) return '"value" is nested too deep or holds a number out of range';
-  return { kind: "json", line, name: name.toWellFormed(), value };
+  const mark = object.sensitive === true ? ({ isSensitive: true } as const) : {};
+  return { kind: "json", line, name: name.toWellFormed(), value, ...mark };
 }
 
 /** What a `NAME=TEXT` line says where a string is wanted: the string that JSON reads, or the text as it stands. */

@@ -13,7 +13,10 @@ import {
 import { kindOf } from "./coerce.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { importValue, parseJson } from "./json-value.ts";
+import type { GrantedSecret } from "./level.ts";
 import { decodeText, type OutputEntry, parseOutputFile } from "./output-file.ts";
+import type { ReportLeak } from "./report-leak.ts";
+import { secretWithinValue } from "./secrets.ts";
 
 /** The outputs of a step, by name. */
 export type Outputs = Readonly<Record<string, RuntimeValue>>;
@@ -21,7 +24,7 @@ export type Outputs = Readonly<Record<string, RuntimeValue>>;
 const MAX_PROBLEMS = 10;
 
 /** The outputs in a file that a step wrote, checked against its spec. @throws {ExecuteError} OUTPUT_INVALID */
-export function readOutputs(content: Uint8Array, spec: Spec): Outputs {
+export function readOutputs(content: Uint8Array, spec: Spec, options: LeakOptions = {}): Outputs {
   const declared = spec.outputs === "delegate" ? {} : spec.outputs;
   const { entries, problem } = parseOutputFile(content);
   if (problem) throw invalid([`line ${problem.line}: ${problem.message}`]);
@@ -30,9 +33,9 @@ export function readOutputs(content: Uint8Array, spec: Spec): Outputs {
   for (const entry of entries) {
     const value = valueOfEntry(entry, Object.hasOwn(declared, entry.name) ? declared[entry.name] : undefined);
     if (value === undefined) problems.push(`line ${entry.line}: output "${entry.name}" is not valid JSON`);
-    else values[entry.name] = value;
+    else values[entry.name] = entry.kind === "json" && entry.isSensitive === true ? sensitive(value) : value;
   }
-  return checkOutputs(values, spec, { problems });
+  return checkOutputs(values, spec, { problems, ...options });
 }
 
 /** The one result in protobuf's JSON that an exec step with delegated outputs writes. @throws {ExecuteError} */
@@ -53,7 +56,7 @@ export function readDelegatedOutputs(content: Uint8Array): Outputs {
 export function checkOutputs(
   values: Outputs,
   spec: Spec,
-  options: { readonly problems?: readonly string[]; readonly isOpen?: boolean } = {},
+  options: LeakOptions & { readonly problems?: readonly string[]; readonly isOpen?: boolean } = {},
 ): Outputs {
   const declared = spec.outputs === "delegate" ? {} : spec.outputs;
   const isOpen = options.isOpen === true || spec.hasOpenOutputs === true;
@@ -61,7 +64,11 @@ export function checkOutputs(
   const result = createObject<RuntimeValue>();
   for (const name of Object.keys(values)) {
     if (Object.hasOwn(declared, name)) continue;
-    if (isOpen && NAME_PATTERN.test(name)) result[name] = values[name] as RuntimeValue;
+    const value = values[name] as RuntimeValue;
+    // What nobody declared keeps its marks; only what a process wrote has none.
+    const leak = isOpen && !isSensitive(value) ? leakOf(name, value, options) : undefined;
+    if (leak !== undefined && options.onLeak === undefined) problems.push(leak);
+    else if (isOpen && NAME_PATTERN.test(name)) result[name] = leak === undefined ? value : noted(value, leak, options);
     else problems.push(unexpected(name, declared));
   }
   for (const name of Object.keys(declared)) {
@@ -71,17 +78,40 @@ export function checkOutputs(
       if (!problems.some((problem) => problem.includes(`"${name}"`))) problems.push(missing(name));
       continue;
     }
-    if (isSensitive(value) && !output.isSensitive) {
-      problems.push(`output "${name}": a sensitive value is given to an output that is not declared "sensitive: true"`);
+    const leak = output.isSensitive ? undefined : leakOf(name, value, options);
+    if (leak !== undefined && options.onLeak === undefined) {
+      problems.push(leak);
       continue;
     }
     const kind = kindOf(value);
     if (kind === output.type || (kind === "null" && output.default === null)) {
-      result[name] = output.isSensitive ? sensitive(value) : value;
+      result[name] = output.isSensitive ? sensitive(value) : leak === undefined ? value : noted(value, leak, options);
     } else problems.push(`output "${name}": declared as "${output.type}", received "${kind}"`);
   }
   if (problems.length > 0) throw invalid(problems);
   return result;
+}
+
+/** What an output must not hold unless it is marked for it. */
+export interface LeakOptions {
+  readonly granted?: readonly GrantedSecret[];
+  /** Absent: it is a problem like any other. */
+  readonly onLeak?: ReportLeak | undefined;
+}
+
+// What an expression made is known by its mark, what a process wrote by what is in it.
+function leakOf(name: string, value: RuntimeValue, { granted = [] }: LeakOptions): string | undefined {
+  if (isSensitive(value)) {
+    return `output "${name}": a sensitive value is given to an output that is not declared "sensitive: true"`;
+  }
+  const secret = secretWithinValue(value, granted);
+  if (secret === undefined) return undefined;
+  return `output "${name}": it holds the secret "${secret}" and is not declared "sensitive: true"`;
+}
+
+function noted(value: RuntimeValue, leak: string, { onLeak }: LeakOptions): RuntimeValue {
+  onLeak?.(leak);
+  return sensitive(value);
 }
 
 function valueOfEntry(entry: OutputEntry, output: OutputSpec | undefined): Value | undefined {

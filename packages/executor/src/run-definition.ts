@@ -1,11 +1,13 @@
-import type { RuntimeString } from "@steps/model";
+import { type Definition, type Environment, type RuntimeString, type RuntimeValue } from "@steps/model";
 import { runExec } from "./exec.ts";
 import { expandEnv } from "./expand-env.ts";
 import { createExpander } from "./expander.ts";
+import { inheritEnvironment } from "./inherit-env.ts";
 import type { Inputs } from "./inputs.ts";
-import { type Level, placesOf, scopeOf } from "./level.ts";
+import { type GrantedSecret, type Level, placesOf, scopeOf } from "./level.ts";
 import { isScript, type OpenedStep } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
+import { secretEnvironment } from "./secrets.ts";
 import { withoutCredentials } from "./secret-reference.ts";
 import { type RunStep, runSequence } from "./sequence.ts";
 import type { StepEnd } from "./step-end.ts";
@@ -26,9 +28,10 @@ export interface DefinitionCall {
 export async function runDefinition(run: Run, level: Level, call: DefinitionCall): Promise<StepEnd> {
   const { opened, inputs, invocation, hasOpenOutputs, runStep } = call;
   const { spec, definition } = opened.specDefinition;
-  const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
+  const environment = environmentOf(run, level, definition);
+  const expander = createExpander(run, () => scopeOf(run, level, { environment }), level);
   const definitionEnv = expandEnv(expander, definition.env, "/definition");
-  const inner: Level = { ...level, environment: level.environment.with(definitionEnv) };
+  const inner: Level = { ...level, environment: environment.with(definitionEnv) };
   tell(run, {
     type: "step-planned",
     at: Date.now(),
@@ -39,12 +42,27 @@ export async function runDefinition(run: Run, level: Level, call: DefinitionCall
     subpath: opened.subpath,
     ...(opened.reference === undefined ? {} : { reference: withoutCredentials(opened.reference) }),
     inputs,
-    invocation,
+    invocation: { inputs: invocation.inputs, env: invocation.env },
+    ...(level.granted.length === 0 ? {} : { secrets: valuesOf(level.granted) }),
     definitionEnv,
     places: placesOf(run, level),
   });
   if (definition.type === "exec") {
-    return runExec(run, inner, { spec, definition, hasOpenOutputs, isScript: isScript(opened.reference) });
+    const { reference } = opened;
+    const isBuiltin = reference?.kind === "dist";
+    return runExec(run, inner, { spec, definition, hasOpenOutputs, isScript: isScript(reference), isBuiltin });
   }
   return runSequence(run, inner, { spec, definition, hasOpenOutputs, runStep });
+}
+
+// A list hands its secrets on by name; only a process finds them in its environment.
+function environmentOf(run: Run, level: Level, definition: Definition): Environment {
+  const environment = inheritEnvironment(run, level, definition.inheritEnv);
+  return definition.type === "exec"
+    ? environment.with(secretEnvironment(level.granted, level.files, level.path))
+    : environment;
+}
+
+function valuesOf(granted: readonly GrantedSecret[]): Record<string, RuntimeValue> {
+  return Object.fromEntries(granted.map(({ name, value }) => [name, value]));
 }

@@ -8,9 +8,11 @@ import { createExpander, escapePointer, type Expander } from "./expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
 import { isSuccess, outcomeOfAbort, outcomeOfError } from "./outcome.ts";
+import { leakReporter } from "./report-leak.ts";
 import { inPlace, isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
+import { checkSecretNames, expandSecrets, resolveSecrets } from "./secrets.ts";
 import { withoutCredentials } from "./secret-reference.ts";
 import type { ListItem } from "./sequence.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
@@ -209,8 +211,9 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
   const { caller, path, files } = call;
   const { reference, specDefinition } = opened;
   const given = expandInvocation(run, call, opened);
-  const inputs = resolveInputs(given.inputs, specDefinition.spec);
+  const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
   const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;
+  const granted = resolveSecrets(given.secrets, specDefinition.spec);
   const level: Level = {
     path,
     depth: caller.depth + 1,
@@ -218,6 +221,8 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
     environment: caller.environment.with(given.env),
     steps: Object.create(null) as Level["steps"],
     files,
+    secrets: seesCaller ? caller.secrets : granted.secrets,
+    granted: granted.granted,
     dir: opened.dir,
     root: opened.root,
     source: opened.source,
@@ -228,6 +233,7 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
 interface Given {
   readonly inputs: Inputs;
   readonly env: Readonly<Record<string, RuntimeString>>;
+  readonly secrets: Readonly<Record<string, RuntimeValue>>;
 }
 
 // The invocation's env comes first and is visible to its inputs.
@@ -240,6 +246,7 @@ function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const names = Object.keys(invocation.inputs);
   const hasDynamicNames = names.some((name) => name.includes("${{"));
   if (!hasDynamicNames) checkInputNames(names, spec);
+  checkSecretNames(Object.keys(invocation.secrets ?? {}), spec);
   const env = expandEnv(
     createExpander(run, () => scopeOf(run, caller, own), options),
     invocation.env,
@@ -259,5 +266,5 @@ function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
     const place = { what: `input "${key}"`, pointer: `${pointer}/inputs/${escapePointer(name)}` };
     inputs[key] = expander.value(invocation.inputs[name] ?? null, place);
   }
-  return { inputs, env };
+  return { inputs, env, secrets: expandSecrets(expander, invocation.secrets ?? {}, pointer) };
 }

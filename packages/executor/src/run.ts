@@ -5,6 +5,7 @@ import {
   type Observe,
   type Position,
   type Resource,
+  type RunMode,
   type RuntimeString,
   type RuntimeValue,
   type SpecDefinition,
@@ -24,6 +25,11 @@ export interface ExecuteRequest {
   /** Job variables: `vars` in expressions, no part of any process's environment. */
   readonly vars: Readonly<Record<string, RuntimeString>>;
   readonly environment: Environment;
+  /** Variables that a step of the user's own may name in `inherit_env` though they are not in `environment`. */
+  readonly offeredEnv?: EnvironmentRecord;
+  /** What the job can grant its steps, all of it marked; masked job variables can be granted too. */
+  readonly secrets?: EnvironmentRecord;
+  readonly mode?: RunMode;
   /** Absolute, existing: where processes start. */
   readonly workDir: string;
   /** Absolute: where local references of the job start. */

@@ -16,6 +16,7 @@ import { createExpander, escapePointer } from "./expander.ts";
 import { type Level, scopeOf } from "./level.ts";
 import { isSuccess, outcomeOfAbort, outcomeOfParent } from "./outcome.ts";
 import { checkOutputs, type Outputs } from "./outputs.ts";
+import { leakReporter } from "./report-leak.ts";
 import type { Run } from "./run.ts";
 import type { StepEnd } from "./step-end.ts";
 
@@ -176,7 +177,7 @@ function outputsOf(run: Run, level: Level, call: SequenceCall & { ends: Readonly
     const place = { what: `outputs: "${name}"`, pointer: `/definition/outputs/${escapePointer(name)}` };
     values[name] = expander.value(definition.outputs[name] ?? null, place);
   }
-  return checkOutputs(values, spec, { isOpen: call.hasOpenOutputs });
+  return checkOutputs(values, spec, { isOpen: call.hasOpenOutputs, onLeak: leakReporter(run, level.path) });
 }
 
 function delegatedOutputs({ delegate }: StepsDefinition, ends: ReadonlyMap<string, StepEnd>): Outputs {

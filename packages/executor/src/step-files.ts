@@ -7,7 +7,7 @@ export class StepFiles {
   readonly #dir: string;
   #output: string | undefined;
   #export: string | undefined;
-  #script: string | undefined;
+  readonly #private = new Set<string>();
 
   /** @param dir an existing private directory */
   constructor(dir: string) {
@@ -30,17 +30,17 @@ export class StepFiles {
     return (this.#export ??= createFile(this.#dir, "export"));
   }
 
-  /** Writes the text of a script to a file that goes when the step ends; its name is the same in every run. */
-  scriptFile(text: string, stepPath: string): string {
-    const path = join(this.#dir, `script-${stepPath.replaceAll("/", ".")}`);
+  /** Writes a text to a file that goes when the step ends; its name is the same in every run. */
+  privateFile(name: string, text: string, stepPath: string): string {
+    const path = join(this.#dir, `${name}-${stepPath.replaceAll("/", ".")}`);
     removeFile(path);
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });
-    this.#script = path;
+    this.#private.add(path);
     return path;
   }
 
   remove(): void {
-    if (this.#script !== undefined) removeFile(this.#script);
+    for (const path of this.#private) removeFile(path);
     if (this.#output !== undefined) removeFile(this.#output);
     if (this.#export !== undefined) removeFile(this.#export);
   }

@@ -2,6 +2,7 @@ import type {
   DefinitionJson,
   Spec_Content_InputJson,
   Spec_Content_OutputJson,
+  Spec_Content_SecretJson,
   SpecDefinitionJson,
   SpecJson,
   Step_ReferenceJson,
@@ -12,6 +13,7 @@ import {
   emptySpec,
   type InputSpec,
   type OutputSpec,
+  type SecretSpec,
   type Spec,
   type SpecDefinition,
   type StepInvocation,
@@ -50,7 +52,29 @@ export function encodeSpec(spec: Spec): SpecJson {
       ...optional("inputs", mapObject(spec.inputs, encodePort<InputSpec, Spec_Content_InputJson>)),
       ...optional("outputs", outputs),
       outputMethod: isDelegate ? "delegate" : "outputs",
+      ...optional("secrets", mapObject(spec.secrets ?? {}, encodeSecret)),
+      ...(spec.description ? { description: spec.description } : {}),
     },
+  };
+}
+
+function encodeSecret({ description, permissions, as, env, isRequired }: SecretSpec): Spec_Content_SecretJson {
+  return {
+    ...(description ? { description } : {}),
+    ...(permissions.length === 0 ? {} : { permissions: [...permissions] }),
+    ...(as === "file" ? { file: true } : {}),
+    env,
+    ...(isRequired ? {} : { optional: true }),
+  };
+}
+
+function decodeSecret(json: Spec_Content_SecretJson, name: string): SecretSpec {
+  return {
+    ...(json.description ? { description: json.description } : {}),
+    permissions: json.permissions ?? [],
+    as: json.file === true ? "file" : "env",
+    env: json.env || name.toUpperCase(),
+    isRequired: json.optional !== true,
   };
 }
 
@@ -75,8 +99,13 @@ function decodeSpec(json: SpecJson): Spec {
     ...(input.options && input.options.length > 0 ? { options: input.options } : {}),
     ...(input.match === undefined || input.match === "" ? {} : { match: input.match }),
   }));
-  if (content.outputMethod === "delegate") return { inputs, outputs: "delegate" };
-  return { inputs, outputs: mapObject(content.outputs ?? {}, decodePort) };
+  const isDelegate = content.outputMethod === "delegate";
+  return {
+    inputs,
+    outputs: isDelegate ? "delegate" : mapObject(content.outputs ?? {}, decodePort),
+    ...(content.secrets === undefined ? {} : { secrets: mapObject(content.secrets, decodeSecret) }),
+    ...(content.description ? { description: content.description } : {}),
+  };
 }
 
 function decodePort(json: Spec_Content_OutputJson): OutputSpec {
@@ -97,8 +126,10 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
         ...(definition.workDir ? { workDir: definition.workDir } : {}),
         ...encodeDuration("timeout", definition.timeoutMs),
         ...encodeDuration("cancelTimeout", definition.cancelTimeoutMs),
+        ...(definition.hasContextFile === true ? { contextFile: true } : {}),
       },
       ...optional("env", definition.env),
+      ...encodeInheritEnv(definition),
     };
   }
   return {
@@ -111,7 +142,17 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
       ? { finally: definition.finally.map(encodeInvocation) }
       : {}),
     ...(definition.isParallel === true ? { parallel: true } : {}),
+    ...encodeInheritEnv(definition),
   };
+}
+
+function encodeInheritEnv({ inheritEnv }: Definition): Pick<DefinitionJson, "inheritEnv"> {
+  if (inheritEnv === undefined) return {};
+  return { inheritEnv: inheritEnv.length === 0 ? {} : { names: [...inheritEnv] } };
+}
+
+function decodeInheritEnv({ inheritEnv }: DefinitionJson): Pick<Definition, "inheritEnv"> {
+  return inheritEnv === undefined ? {} : { inheritEnv: inheritEnv.names ?? [] };
 }
 
 function decodeDefinition(json: DefinitionJson): Definition {
@@ -130,6 +171,8 @@ function decodeDefinition(json: DefinitionJson): Definition {
       ...(workDir === undefined || workDir === "" ? {} : { workDir }),
       ...decodeDuration("timeoutMs", json.exec?.timeout),
       ...decodeDuration("cancelTimeoutMs", json.exec?.cancelTimeout),
+      ...(json.exec?.contextFile === true ? { hasContextFile: true } : {}),
+      ...decodeInheritEnv(json),
     };
   }
   if (type === undefined) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition has no type");
@@ -141,6 +184,7 @@ function decodeDefinition(json: DefinitionJson): Definition {
     ...(json.delegate === undefined || json.delegate === "" ? {} : { delegate: json.delegate }),
     ...(json.finally && json.finally.length > 0 ? { finally: json.finally.map(decodeInvocation) } : {}),
     ...(json.parallel === true ? { isParallel: true } : {}),
+    ...decodeInheritEnv(json),
   };
 }
 
@@ -150,6 +194,7 @@ export function encodeInvocation(invocation: StepInvocation): StepJson {
     step: encodeReference(invocation.step),
     ...optional("env", invocation.env),
     ...optional("inputs", invocation.inputs),
+    ...optional("secrets", invocation.secrets ?? {}),
     ...(invocation.control === undefined ? {} : { control: encodeControl(invocation.control) }),
   };
 }
@@ -162,6 +207,7 @@ function decodeInvocation(json: StepJson): StepInvocation {
     step: decodeReference(json.step),
     env: mapObject(json.env ?? {}, String),
     inputs: mapObject(json.inputs ?? {}, (value) => value),
+    ...(json.secrets === undefined ? {} : { secrets: mapObject(json.secrets, String) }),
     ...(json.control === undefined ? {} : { control: decodeControl(json.control) }),
   };
 }

@@ -8,6 +8,21 @@ export interface Spec {
   readonly outputs: Readonly<Record<string, OutputSpec>> | "delegate";
   /** Outputs that nobody declared are read too, as strings or JSON. Only `script:` has this. */
   readonly hasOpenOutputs?: boolean;
+  /** What the step asks its caller for. Absent: nothing. */
+  readonly secrets?: Readonly<Record<string, SecretSpec>>;
+  readonly description?: string;
+}
+
+/** A secret that a step asks for: who calls it grants it or does not. */
+export interface SecretSpec {
+  readonly description?: string;
+  /** What the secret has to allow, for whoever grants it: `read_api`. */
+  readonly permissions: readonly string[];
+  /** `file`: the variable holds the path of a file with the secret. */
+  readonly as: "env" | "file";
+  /** The environment variable that the step's process finds it in. */
+  readonly env: string;
+  readonly isRequired: boolean;
 }
 
 export interface InputSpec {
@@ -42,6 +57,9 @@ export interface ExecDefinition {
   readonly timeoutMs?: number;
   /** Between TERM and KILL, where that is less than what the job gives. */
   readonly cancelTimeoutMs?: number;
+  /** The process finds a file with its inputs and environment as JSON: `STEP_JSON` is its path. */
+  readonly hasContextFile?: boolean;
+  readonly inheritEnv?: readonly string[];
 }
 
 export interface StepsDefinition {
@@ -55,6 +73,11 @@ export interface StepsDefinition {
   readonly outputs: Readonly<Record<string, Value>>;
   /** The name of the child whose outputs are this step's. */
   readonly delegate?: string;
+  /**
+   * Names and patterns of the variables that the step inherits, besides those of `MINIMAL_ENV_NAMES`. Absent: all that its
+   * caller has. What is declared and what steps exported is there in any case.
+   */
+  readonly inheritEnv?: readonly string[];
 }
 
 /** One item of a list of steps. */
@@ -64,6 +87,8 @@ export interface StepInvocation {
   readonly step: StepReference;
   readonly inputs: Readonly<Record<string, Value>>;
   readonly env: Readonly<Record<string, string>>;
+  /** What it grants the step, by the names under which its spec asks: texts with expressions. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Absent: the step runs once, after success, for as long as it takes. */
   readonly control?: StepControl;
 }

@@ -3,16 +3,13 @@ import { createObject, type RuntimeString } from "./value.ts";
 /** Variables of one layer. */
 export type EnvironmentRecord = Readonly<Record<string, RuntimeString>>;
 
-/** The layers that all steps of a job share, lowest first: operating system, runner, exports of earlier steps. */
-class Root {
-  readonly base: EnvironmentRecord;
-  readonly exports: Record<string, RuntimeString> = createObject();
-  generation = 0;
+/** What is left of the base for a step that inherits nothing: without these hardly a program runs (`steps-language` C25). */
+export const MINIMAL_ENV_NAMES: readonly string[] = ["PATH", "HOME", "TMPDIR", "LANG"];
 
-  constructor(base: EnvironmentRecord, exports: EnvironmentRecord = {}) {
-    this.base = base;
-    Object.assign(this.exports, exports);
-  }
+/** What earlier steps exported: the layer that all steps of a job share. */
+class Exports {
+  readonly values: Record<string, RuntimeString> = createObject();
+  generation = 0;
 }
 
 /**
@@ -23,47 +20,64 @@ class Root {
  * depth at once and loses to every explicit `env` (`steps-language` 5.1, C14).
  */
 export class Environment {
-  readonly #root: Root;
+  readonly #base: EnvironmentRecord;
+  readonly #exports: Exports;
   readonly #layers: readonly EnvironmentRecord[];
   #flat: EnvironmentRecord | undefined;
   #flatGeneration = -1;
 
-  private constructor(root: Root, layers: readonly EnvironmentRecord[]) {
-    this.#root = root;
+  private constructor(base: EnvironmentRecord, exports: Exports, layers: readonly EnvironmentRecord[]) {
+    this.#base = base;
+    this.#exports = exports;
     this.#layers = layers;
   }
 
   /** The environment of a job. Later records win over earlier ones. */
   static create(...base: readonly EnvironmentRecord[]): Environment {
-    return new Environment(new Root(Object.assign(createObject<RuntimeString>(), ...base) as EnvironmentRecord), []);
+    const merged = Object.assign(createObject<RuntimeString>(), ...base) as EnvironmentRecord;
+    return new Environment(merged, new Exports(), []);
+  }
+
+  /** What is below all that is declared and exported. */
+  get base(): EnvironmentRecord {
+    return this.#base;
   }
 
   /** The environment one level further in. */
   with(layer: EnvironmentRecord): Environment {
-    return Object.keys(layer).length === 0 ? this : new Environment(this.#root, [...this.#layers, layer]);
+    if (Object.keys(layer).length === 0) return this;
+    return new Environment(this.#base, this.#exports, [...this.#layers, layer]);
+  }
+
+  /** The same environment above another base. */
+  above(base: EnvironmentRecord): Environment {
+    return new Environment(base, this.#exports, this.#layers);
   }
 
   /** The same environment for a step that runs beside others: what it exports is seen by its own steps only. */
   fork(): Environment {
-    return new Environment(new Root(this.#root.base, this.#root.exports), this.#layers);
+    const exports = new Exports();
+    Object.assign(exports.values, this.#exports.values);
+    return new Environment(this.#base, exports, this.#layers);
   }
 
   /** Sets variables for every step that runs from now on, at any depth. */
   export(variables: EnvironmentRecord): void {
-    Object.assign(this.#root.exports, variables);
-    this.#root.generation += 1;
+    Object.assign(this.#exports.values, variables);
+    this.#exports.generation += 1;
   }
 
   /** All variables as a process would get them; not to be changed. */
   flatten(): EnvironmentRecord {
-    if (this.#flat === undefined || this.#flatGeneration !== this.#root.generation) {
+    const { generation, values } = this.#exports;
+    if (this.#flat === undefined || this.#flatGeneration !== generation) {
       this.#flat = Object.assign(
         createObject<RuntimeString>(),
-        this.#root.base,
-        this.#root.exports,
+        this.#base,
+        values,
         ...this.#layers,
       ) as EnvironmentRecord;
-      this.#flatGeneration = this.#root.generation;
+      this.#flatGeneration = generation;
     }
     return this.#flat;
   }

@@ -42,6 +42,9 @@ export interface RunRequestRecord {
   readonly inputs: Readonly<Record<string, RuntimeValue>>;
   /** The environment below all that steps declare. */
   readonly env: Readonly<Record<string, RuntimeString>>;
+  /** What the job can grant; all of it is marked. */
+  readonly secrets?: Readonly<Record<string, RuntimeString>>;
+  readonly mode?: RunMode;
   readonly jobName?: string;
   /** As the user named it: a file, `STEPS`, `-`. */
   readonly source: string;
@@ -49,6 +52,16 @@ export interface RunRequestRecord {
   readonly workDir: string;
   /** Absolute; where local references of the job start. */
   readonly baseDir: string;
+}
+
+/** How the language is read, where that is not the default. */
+export interface RunMode {
+  /** The year or document whose meaning applies where it differs (`steps-language` C1, C12). */
+  readonly compat?: "2025" | "blueprint";
+  /** Only strings may have text around them (`steps-language` C3). */
+  readonly isStrictMoa?: boolean;
+  /** Secrets in places that are not marked for them are noted instead of refused (`steps-language` C30). */
+  readonly warnsOfSensitive?: boolean;
 }
 
 /** The machine, as far as a runner can know it cheaply. */
@@ -80,6 +93,8 @@ export interface VariableRead {
   readonly path: string;
   readonly name: string;
   readonly value: RuntimeString;
+  /** Of the runner's own environment, because a step named it in `inherit_env`. */
+  readonly isInherited?: boolean;
 }
 
 /** A component is here and verified. */
@@ -112,6 +127,8 @@ export interface StepPlanned {
     readonly inputs: Readonly<Record<string, RuntimeValue>>;
     readonly env: Readonly<Record<string, RuntimeString>>;
   };
+  /** What the step was granted, by name; all of it is marked. */
+  readonly secrets?: Readonly<Record<string, RuntimeValue>>;
   /** The definition's env, expanded. */
   readonly definitionEnv: Readonly<Record<string, RuntimeString>>;
   readonly places: Places;
@@ -136,6 +153,8 @@ export interface ProcessStarting {
   readonly workDir: string;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, RuntimeString>>;
+  /** How many variables of the runner's environment the process does not get. */
+  readonly envDeniedCount?: number;
   /** The program, and the interpreter of a script. */
   readonly tools: readonly Resource[];
   readonly places: Places;

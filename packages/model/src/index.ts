@@ -23,3 +23,4 @@ export * from "./resource.ts";
 export { type SocketPlaces, socketPlaces } from "./socket-path.ts";
 export * from "./status.ts";
 export * from "./value.ts";
+export { matchesVariable, VARIABLE_PATTERN } from "./variable-pattern.ts";

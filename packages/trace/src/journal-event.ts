@@ -37,12 +37,13 @@ export interface JournalRunStarted extends Omit<RunStarted, "request"> {
   readonly request: JournalRequest;
 }
 
-export interface JournalRequest extends Omit<RunRequestRecord, "definition" | "inputs" | "env"> {
+export interface JournalRequest extends Omit<RunRequestRecord, "definition" | "inputs" | "env" | "secrets"> {
   readonly definition: SpecDefinitionJson;
   /** JSON Pointers of the texts in the definition that a secret was taken out of. */
   readonly redactedTexts?: readonly string[];
   readonly inputs: Vals;
   readonly env: Vals;
+  readonly secrets?: Vals;
 }
 
 export interface JournalStepOpened extends Omit<StepOpened, "reference"> {
@@ -55,13 +56,14 @@ export interface JournalVariableRead extends Omit<VariableRead, "value"> {
 
 export interface JournalStepPlanned extends Omit<
   StepPlanned,
-  "specDefinition" | "reference" | "inputs" | "invocation" | "definitionEnv"
+  "specDefinition" | "reference" | "inputs" | "invocation" | "definitionEnv" | "secrets"
 > {
   readonly specDefinition: SpecDefinitionJson;
   readonly reference?: Step_ReferenceJson;
   readonly inputs: Vals;
   readonly invocation: { readonly inputs: Vals; readonly env: Vals };
   readonly definitionEnv: Vals;
+  readonly secrets?: Vals;
 }
 
 export interface JournalProcessStarting extends Omit<ProcessStarting, "command" | "env"> {

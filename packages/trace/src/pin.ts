@@ -4,10 +4,11 @@ import {
   formatValue,
   publicUrl,
   type Resource,
+  type RunMode,
   type SpecDefinition,
   type Value,
 } from "@steps/model";
-import type { Redacted_ReasonJson, TraceJson, ValJson } from "@steps/proto";
+import type { Redacted_ReasonJson, Request_ModeJson, TraceJson, ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import { decodeResource } from "./resource-index.ts";
 
@@ -52,6 +53,11 @@ export interface RecordedRequest {
   /** The job variables that were read. */
   readonly vars: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
+  /** What the job could grant; the values are always missing. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** What steps inherited of the runner's own environment. */
+  readonly inheritedEnv: Readonly<Record<string, string>>;
+  readonly mode: RunMode;
   readonly jobName?: string;
   readonly source: string;
   readonly workDir: string;
@@ -63,7 +69,7 @@ export interface RecordedRequest {
 }
 
 export interface MissingValue {
-  readonly kind: "input" | "variable" | "env";
+  readonly kind: "input" | "variable" | "env" | "secret" | "inherited";
   readonly name: string;
   /**
    * `sensitive`: it was marked. `masked_value`: it was or held a known secret without being marked. `too_large`: it is no
@@ -105,11 +111,22 @@ export function requestOf(trace: TraceJson): RecordedRequest {
     inputs: present("input", request.inputs, (value) => value),
     vars: present("variable", request.vars, formatValue),
     env: present("env", request.env, formatValue),
+    secrets: present("secret", request.secrets, formatValue),
+    inheritedEnv: present("inherited", request.inheritedEnv, formatValue),
+    mode: decodeMode(request.mode ?? {}),
     ...(request.jobName ? { jobName: request.jobName } : {}),
     source: request.source ?? "",
     workDir: request.workDir ?? "",
     baseDir: request.baseDir ?? "",
     entry: request.entry ?? "",
     missing,
+  };
+}
+
+function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {
+  return {
+    ...(compat === "2025" || compat === "blueprint" ? { compat } : {}),
+    ...(strictMoa === true ? { isStrictMoa: true } : {}),
+    ...(warnSensitive === true ? { warnsOfSensitive: true } : {}),
   };
 }

@@ -1,5 +1,5 @@
-import { createObject, digestOf, type RunNote } from "@steps/model";
-import type { RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
+import { createObject, digestOf, type RunMode, type RunNote } from "@steps/model";
+import type { Request_ModeJson, RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
 import type { JournalEvent, JournalRequest, JournalRunFinished, JournalRunStarted } from "./journal-event.ts";
 import { createResourceIndex } from "./resource-index.ts";
@@ -49,6 +49,7 @@ export function createRecorder(): Recorder {
   const root = createDraft("");
   const drafts = new Map<string, StepDraft>([["", root]]);
   const vars = createObject<ValJson>();
+  const inherited = createObject<ValJson>();
   const notes: string[] = [];
   const texts = new WeakMap<ValJson, string>();
   let started: JournalRunStarted | undefined;
@@ -81,7 +82,7 @@ export function createRecorder(): Recorder {
         return open(draft, event.at);
       }
       case "variable-read":
-        vars[event.name] = event.value;
+        (event.isInherited === true ? inherited : vars)[event.name] = event.value;
         return;
       case "component-resolved": {
         const { isHit, bytes, durationMs } = event.fetch;
@@ -119,7 +120,7 @@ export function createRecorder(): Recorder {
     trace(options) {
       const runtime: RuntimeJson = withoutEmpty(started?.runtime ?? {});
       const record = finishDraft(root, { resources: resources.resources, runtime, texts });
-      const request = started && encodeRequest(started.request, vars);
+      const request = started && encodeRequest(started.request, { vars, inherited });
       const startedAt = started && encodeTime(started.at);
       const finishedAt = finished && encodeTime(finished.at);
       return {
@@ -158,8 +159,12 @@ function formatNote({ level, message, code }: RunNote, draft: StepDraft | undefi
   return `${level}: ${place}${message} [${code}]`;
 }
 
-function encodeRequest(request: JournalRequest, vars: Record<string, ValJson>): RequestJson {
+function encodeRequest(
+  request: JournalRequest,
+  { vars, inherited }: { readonly vars: Record<string, ValJson>; readonly inherited: Record<string, ValJson> },
+): RequestJson {
   const { entry, definition, redactedTexts = [], inputs, env, jobName, source, workDir, baseDir } = request;
+  const { secrets = {}, mode = {} } = request;
   return {
     entry,
     definition,
@@ -167,7 +172,18 @@ function encodeRequest(request: JournalRequest, vars: Record<string, ValJson>): 
     ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(Object.keys(vars).length === 0 ? {} : { vars: { ...vars } }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(Object.keys(secrets).length === 0 ? {} : { secrets }),
+    ...(Object.keys(inherited).length === 0 ? {} : { inheritedEnv: { ...inherited } }),
+    ...(Object.keys(mode).length === 0 ? {} : { mode: encodeMode(mode) }),
     ...withoutEmpty({ jobName: jobName ?? "", source, workDir, baseDir: relativeTo(workDir, baseDir) }),
+  };
+}
+
+function encodeMode({ compat, isStrictMoa, warnsOfSensitive }: RunMode): Request_ModeJson {
+  return {
+    ...(compat === undefined ? {} : { compat }),
+    ...(isStrictMoa === true ? { strictMoa: true } : {}),
+    ...(warnsOfSensitive === true ? { warnSensitive: true } : {}),
   };
 }
 

@@ -55,7 +55,7 @@ export function createRedactor(masker: Masker): Redactor {
   const redact = (event: StepEvent): JournalEvent => {
     switch (event.type) {
       case "run-started": {
-        const { definition, inputs, env, ...request } = event.request;
+        const { definition, inputs, env, secrets, ...request } = event.request;
         const redacted = caches.definition(definition);
         const { redactedTexts } = redacted;
         job = { definition, redacted };
@@ -67,6 +67,7 @@ export function createRedactor(masker: Masker): Redactor {
             ...(redactedTexts.length === 0 ? {} : { redactedTexts }),
             inputs: values(inputs),
             env: caches.environment(env),
+            ...(secrets === undefined ? {} : { secrets: values(secrets) }),
           },
         };
       }
@@ -79,7 +80,7 @@ export function createRedactor(masker: Masker): Redactor {
       case "component-resolved":
         return { ...event, resource: resource(event.resource), fetch: { ...event.fetch } satisfies FetchReport };
       case "step-planned": {
-        const { component, reference: planned, invocation, ...rest } = event;
+        const { component, reference: planned, invocation, secrets, ...rest } = event;
         return {
           ...rest,
           specDefinition: caches.definition(event.specDefinition).json,
@@ -90,6 +91,7 @@ export function createRedactor(masker: Masker): Redactor {
           inputs: values(event.inputs),
           invocation: { inputs: values(invocation.inputs), env: values(invocation.env) },
           definitionEnv: values(event.definitionEnv),
+          ...(secrets === undefined ? {} : { secrets: values(secrets) }),
           places: maskJson(event.places, masker),
         };
       }
@@ -136,11 +138,11 @@ export function createRedactor(masker: Masker): Redactor {
 function marked(event: StepEvent): readonly Records[] {
   switch (event.type) {
     case "run-started":
-      return [event.request.inputs, event.request.env];
+      return [event.request.inputs, event.request.env, event.request.secrets ?? {}];
     case "variable-read":
       return [{ value: event.value }];
     case "step-planned":
-      return [event.inputs, event.invocation.inputs, event.invocation.env, event.definitionEnv];
+      return [event.inputs, event.invocation.inputs, event.invocation.env, event.definitionEnv, event.secrets ?? {}];
     case "process-starting":
       return [event.env, { command: [...event.command] }];
     case "step-finished":

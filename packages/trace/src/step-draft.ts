@@ -34,6 +34,8 @@ export function draftPlan(draft: StepDraft, event: JournalStepPlanned, resources
   if (event.specDefinition.definition?.type) det.type = event.specDefinition.definition.type;
   if (event.reference) det.reference = tokeniseReference(event.reference, draft.tokens);
   setVals(det, "inputs", draft.tokens.vals(event.inputs));
+  const secrets = Object.keys(event.secrets ?? {});
+  if (secrets.length > 0) det.secrets = secrets;
   if (event.specDefinition.definition?.type === "steps") {
     setVals(det, "env", draft.tokens.vals(event.definitionEnv));
   }
@@ -57,6 +59,7 @@ export function draftProcess(draft: StepDraft, event: JournalProcessStarting, re
   const { det } = draft;
   draftPlaces(draft, event.places);
   setVals(det, "env", draft.tokens.vals(event.env));
+  if (event.envDeniedCount !== undefined && event.envDeniedCount > 0) draft.obs.envDeniedCount = event.envDeniedCount;
   if (event.command.length > 0) det.command = event.command.map((argument) => draft.tokens.text(argument));
   setText(det, "workDir", draft.tokens.text(event.workDir));
   if (event.tools.length > 0) det.tools = event.tools.map((tool) => resources.indexOf(tool));

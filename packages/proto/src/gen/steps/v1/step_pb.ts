@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steps/v1/step.proto.
  */
 export const file_steps_v1_step: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSKsBgoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkSJwoHY29udHJvbBhkIAEoCzIWLnN0ZXBzLnYxLlN0ZXAuQ29udHJvbBoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkUKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaiAEKB0NvbnRyb2wSEQoJY29uZGl0aW9uGAEgASgJEhkKEWNvbnRpbnVlX29uX2Vycm9yGAIgASgIEioKB3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIwoFcmV0cnkYBCABKAsyFC5zdGVwcy52MS5TdGVwLlJldHJ5GkAKBVJldHJ5EgsKA21heBgBIAEoDRIqCgdiYWNrb2ZmGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uGrICCglSZWZlcmVuY2USMQoIcHJvdG9jb2wYASABKA4yHy5zdGVwcy52MS5TdGVwUmVmZXJlbmNlUHJvdG9jb2wSCwoDdXJsGAIgASgJEgwKBHBhdGgYAyADKAkSEAoIZmlsZW5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRIQCghyZWdpc3RyeRgGIAEoCRISCgpyZXBvc2l0b3J5GAcgASgJEgsKA3RhZxgIIAEoCRIqCghzcGVjX2RlZhgJIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEhIKCHBhdGhfZXhwGAogASgJSAASJAoFcGF0aHMYCyABKAsyEy5zdGVwcy52MS5QYXRoUGFydHNIABIOCgZzaGEyNTYYZCABKAlCCwoJc3RlcF9wYXRoIhoKCVBhdGhQYXJ0cxINCgVwYXJ0cxgBIAMoCSKgBAoKRGVmaW5pdGlvbhImCgR0eXBlGAEgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSJwoEZXhlYxgCIAEoCzIZLnN0ZXBzLnYxLkRlZmluaXRpb24uRXhlYxIdCgVzdGVwcxgDIAMoCzIOLnN0ZXBzLnYxLlN0ZXASMgoHb3V0cHV0cxgEIAMoCzIhLnN0ZXBzLnYxLkRlZmluaXRpb24uT3V0cHV0c0VudHJ5EioKA2VudhgFIAMoCzIdLnN0ZXBzLnYxLkRlZmluaXRpb24uRW52RW50cnkSEAoIZGVsZWdhdGUYBiABKAkSHwoHZmluYWxseRhkIAMoCzIOLnN0ZXBzLnYxLlN0ZXASEAoIcGFyYWxsZWwYZSABKAgaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARqIAQoERXhlYxIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJEioKB3RpbWVvdXQYZCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMQoOY2FuY2VsX3RpbWVvdXQYZSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ioQUKBFNwZWMSJAoEc3BlYxgBIAEoCzIWLnN0ZXBzLnYxLlNwZWMuQ29udGVudBryBAoHQ29udGVudBIyCgZpbnB1dHMYASADKAsyIi5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXRzRW50cnkSNAoHb3V0cHV0cxgCIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5PdXRwdXRzRW50cnkSLQoNb3V0cHV0X21ldGhvZBgDIAEoDjIWLnN0ZXBzLnYxLk91dHB1dE1ldGhvZBpLCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXQ6AjgBGk0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSLAoFdmFsdWUYAiABKAsyHS5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0OgI4ARqzAQoFSW5wdXQSIQoEdHlwZRgBIAEoDjITLnN0ZXBzLnYxLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBITCgtkZXNjcmlwdGlvbhhkIAEoCRInCgdvcHRpb25zGGUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEg0KBW1hdGNoGGYgASgJGnwKBk91dHB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJIlgKDlNwZWNEZWZpbml0aW9uEhwKBHNwZWMYASABKAsyDi5zdGVwcy52MS5TcGVjEigKCmRlZmluaXRpb24YAiABKAsyFC5zdGVwcy52MS5EZWZpbml0aW9uIsMFCgpTdGVwUmVzdWx0EhwKBHN0ZXAYASABKAsyDi5zdGVwcy52MS5TdGVwEjEKD3NwZWNfZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEisKBnN0YXR1cxgEIAEoDjIbLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuU3RhdHVzEjIKB291dHB1dHMYBSADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0Lk91dHB1dHNFbnRyeRIyCgdleHBvcnRzGAYgAygLMiEuc3RlcHMudjEuU3RlcFJlc3VsdC5FeHBvcnRzRW50cnkSKgoDZW52GAcgAygLMh0uc3RlcHMudjEuU3RlcFJlc3VsdC5FbnZFbnRyeRI0CgtleGVjX3Jlc3VsdBgIIAEoCzIfLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuRXhlY1Jlc3VsdBIuChBzdWJfc3RlcF9yZXN1bHRzGAkgAygLMhQuc3RlcHMudjEuU3RlcFJlc3VsdBpGCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARouCgxFeHBvcnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkIKCkV4ZWNSZXN1bHQSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUiTwoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSDQoJY2FuY2VsbGVkEARKBAgDEAQqiwEKFVN0ZXBSZWZlcmVuY2VQcm90b2NvbBInCiNzdGVwX3JlZmVyZW5jZV9wcm90b2NvbF91bnNwZWNpZmllZBAAEgkKBWxvY2FsEAESBwoDZ2l0EAISBwoDemlwEAMSBwoDb2NpEAQSCAoEZGlzdBAFEgsKB2R5bmFtaWMQBhIMCghzcGVjX2RlZhAHKkYKDkRlZmluaXRpb25UeXBlEh8KG2RlZmluaXRpb25fdHlwZV91bnNwZWNpZmllZBAAEggKBGV4ZWMQARIJCgVzdGVwcxACKkgKDE91dHB1dE1ldGhvZBIdChlvdXRwdXRfbWV0aG9kX3Vuc3BlY2lmaWVkEAASCwoHb3V0cHV0cxABEgwKCGRlbGVnYXRlEAIqaQoJVmFsdWVUeXBlEhoKFnZhbHVlX3R5cGVfdW5zcGVjaWZpZWQQABIKCgZzdHJpbmcQAhIKCgZudW1iZXIQAxILCgdib29sZWFuEAQSCgoGc3RydWN0EAUSCQoFYXJyYXkQBiIECAEQAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSKKBwoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkSJwoHY29udHJvbBhkIAEoCzIWLnN0ZXBzLnYxLlN0ZXAuQ29udHJvbBIsCgdzZWNyZXRzGGUgAygLMhsuc3RlcHMudjEuU3RlcC5TZWNyZXRzRW50cnkaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpFCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGi4KDFNlY3JldHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGogBCgdDb250cm9sEhEKCWNvbmRpdGlvbhgBIAEoCRIZChFjb250aW51ZV9vbl9lcnJvchgCIAEoCBIqCgd0aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiMKBXJldHJ5GAQgASgLMhQuc3RlcHMudjEuU3RlcC5SZXRyeRpACgVSZXRyeRILCgNtYXgYASABKA0SKgoHYmFja29mZhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhqyAgoJUmVmZXJlbmNlEjEKCHByb3RvY29sGAEgASgOMh8uc3RlcHMudjEuU3RlcFJlZmVyZW5jZVByb3RvY29sEgsKA3VybBgCIAEoCRIMCgRwYXRoGAMgAygJEhAKCGZpbGVuYW1lGAQgASgJEg8KB3ZlcnNpb24YBSABKAkSEAoIcmVnaXN0cnkYBiABKAkSEgoKcmVwb3NpdG9yeRgHIAEoCRILCgN0YWcYCCABKAkSKgoIc3BlY19kZWYYCSABKAsyGC5zdGVwcy52MS5TcGVjRGVmaW5pdGlvbhISCghwYXRoX2V4cBgKIAEoCUgAEiQKBXBhdGhzGAsgASgLMhMuc3RlcHMudjEuUGF0aFBhcnRzSAASDgoGc2hhMjU2GGQgASgJQgsKCXN0ZXBfcGF0aCIaCglQYXRoUGFydHMSDQoFcGFydHMYASADKAkiiQUKCkRlZmluaXRpb24SJgoEdHlwZRgBIAEoDjIYLnN0ZXBzLnYxLkRlZmluaXRpb25UeXBlEicKBGV4ZWMYAiABKAsyGS5zdGVwcy52MS5EZWZpbml0aW9uLkV4ZWMSHQoFc3RlcHMYAyADKAsyDi5zdGVwcy52MS5TdGVwEjIKB291dHB1dHMYBCADKAsyIS5zdGVwcy52MS5EZWZpbml0aW9uLk91dHB1dHNFbnRyeRIqCgNlbnYYBSADKAsyHS5zdGVwcy52MS5EZWZpbml0aW9uLkVudkVudHJ5EhAKCGRlbGVnYXRlGAYgASgJEh8KB2ZpbmFsbHkYZCADKAsyDi5zdGVwcy52MS5TdGVwEhAKCHBhcmFsbGVsGGUgASgIEjQKC2luaGVyaXRfZW52GGYgASgLMh8uc3RlcHMudjEuRGVmaW5pdGlvbi5Jbmhlcml0RW52GkYKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEangEKBEV4ZWMSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIqCgd0aW1lb3V0GGQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjEKDmNhbmNlbF90aW1lb3V0GGUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhQKDGNvbnRleHRfZmlsZRhmIAEoCBobCgpJbmhlcml0RW52Eg0KBW5hbWVzGAEgAygJIpwHCgRTcGVjEiQKBHNwZWMYASABKAsyFi5zdGVwcy52MS5TcGVjLkNvbnRlbnQa7QYKB0NvbnRlbnQSMgoGaW5wdXRzGAEgAygLMiIuc3RlcHMudjEuU3BlYy5Db250ZW50LklucHV0c0VudHJ5EjQKB291dHB1dHMYAiADKAsyIy5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0c0VudHJ5Ei0KDW91dHB1dF9tZXRob2QYAyABKA4yFi5zdGVwcy52MS5PdXRwdXRNZXRob2QSNAoHc2VjcmV0cxhkIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5TZWNyZXRzRW50cnkSEwoLZGVzY3JpcHRpb24YZSABKAkaSwoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEisKBXZhbHVlGAIgASgLMhwuc3RlcHMudjEuU3BlYy5Db250ZW50LklucHV0OgI4ARpNCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiwKBXZhbHVlGAIgASgLMh0uc3RlcHMudjEuU3BlYy5Db250ZW50Lk91dHB1dDoCOAEaTQoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRIsCgV2YWx1ZRgCIAEoCzIdLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5TZWNyZXQ6AjgBGl8KBlNlY3JldBITCgtkZXNjcmlwdGlvbhgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRIMCgRmaWxlGAMgASgIEgsKA2VudhgEIAEoCRIQCghvcHRpb25hbBgFIAEoCBqzAQoFSW5wdXQSIQoEdHlwZRgBIAEoDjITLnN0ZXBzLnYxLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBITCgtkZXNjcmlwdGlvbhhkIAEoCRInCgdvcHRpb25zGGUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEg0KBW1hdGNoGGYgASgJGnwKBk91dHB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJIlgKDlNwZWNEZWZpbml0aW9uEhwKBHNwZWMYASABKAsyDi5zdGVwcy52MS5TcGVjEigKCmRlZmluaXRpb24YAiABKAsyFC5zdGVwcy52MS5EZWZpbml0aW9uIsMFCgpTdGVwUmVzdWx0EhwKBHN0ZXAYASABKAsyDi5zdGVwcy52MS5TdGVwEjEKD3NwZWNfZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEisKBnN0YXR1cxgEIAEoDjIbLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuU3RhdHVzEjIKB291dHB1dHMYBSADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0Lk91dHB1dHNFbnRyeRIyCgdleHBvcnRzGAYgAygLMiEuc3RlcHMudjEuU3RlcFJlc3VsdC5FeHBvcnRzRW50cnkSKgoDZW52GAcgAygLMh0uc3RlcHMudjEuU3RlcFJlc3VsdC5FbnZFbnRyeRI0CgtleGVjX3Jlc3VsdBgIIAEoCzIfLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuRXhlY1Jlc3VsdBIuChBzdWJfc3RlcF9yZXN1bHRzGAkgAygLMhQuc3RlcHMudjEuU3RlcFJlc3VsdBpGCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARouCgxFeHBvcnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkIKCkV4ZWNSZXN1bHQSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUiTwoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSDQoJY2FuY2VsbGVkEARKBAgDEAQqiwEKFVN0ZXBSZWZlcmVuY2VQcm90b2NvbBInCiNzdGVwX3JlZmVyZW5jZV9wcm90b2NvbF91bnNwZWNpZmllZBAAEgkKBWxvY2FsEAESBwoDZ2l0EAISBwoDemlwEAMSBwoDb2NpEAQSCAoEZGlzdBAFEgsKB2R5bmFtaWMQBhIMCghzcGVjX2RlZhAHKkYKDkRlZmluaXRpb25UeXBlEh8KG2RlZmluaXRpb25fdHlwZV91bnNwZWNpZmllZBAAEggKBGV4ZWMQARIJCgVzdGVwcxACKkgKDE91dHB1dE1ldGhvZBIdChlvdXRwdXRfbWV0aG9kX3Vuc3BlY2lmaWVkEAASCwoHb3V0cHV0cxABEgwKCGRlbGVnYXRlEAIqaQoJVmFsdWVUeXBlEhoKFnZhbHVlX3R5cGVfdW5zcGVjaWZpZWQQABIKCgZzdHJpbmcQAhIKCgZudW1iZXIQAxILCgdib29sZWFuEAQSCgoGc3RydWN0EAUSCQoFYXJyYXkQBiIECAEQAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * One invocation of a step.
@@ -51,6 +51,13 @@ export type Step = Message<"steps.v1.Step"> & {
    * @generated from field: steps.v1.Step.Control control = 100;
    */
   control?: Step_Control | undefined;
+
+  /**
+   * What the step is granted, by the names under which its spec asks: texts with expressions.
+   *
+   * @generated from field: map<string, string> secrets = 101;
+   */
+  secrets: { [key: string]: string };
 };
 
 /**
@@ -85,6 +92,13 @@ export type StepJson = {
    * @generated from field: steps.v1.Step.Control control = 100;
    */
   control?: Step_ControlJson;
+
+  /**
+   * What the step is granted, by the names under which its spec asks: texts with expressions.
+   *
+   * @generated from field: map<string, string> secrets = 101;
+   */
+  secrets?: { [key: string]: string };
 };
 
 /**
@@ -450,6 +464,13 @@ export type Definition = Message<"steps.v1.Definition"> & {
    * @generated from field: bool parallel = 101;
    */
   parallel: boolean;
+
+  /**
+   * Absent: the step inherits what its caller has.
+   *
+   * @generated from field: steps.v1.Definition.InheritEnv inherit_env = 102;
+   */
+  inheritEnv?: Definition_InheritEnv | undefined;
 };
 
 /**
@@ -501,6 +522,13 @@ export type DefinitionJson = {
    * @generated from field: bool parallel = 101;
    */
   parallel?: boolean;
+
+  /**
+   * Absent: the step inherits what its caller has.
+   *
+   * @generated from field: steps.v1.Definition.InheritEnv inherit_env = 102;
+   */
+  inheritEnv?: Definition_InheritEnvJson;
 };
 
 /**
@@ -535,6 +563,13 @@ export type Definition_Exec = Message<"steps.v1.Definition.Exec"> & {
    * @generated from field: google.protobuf.Duration cancel_timeout = 101;
    */
   cancelTimeout?: Duration | undefined;
+
+  /**
+   * The process finds the path of a file with its inputs and environment as JSON in STEP_JSON.
+   *
+   * @generated from field: bool context_file = 102;
+   */
+  contextFile: boolean;
 };
 
 /**
@@ -562,6 +597,13 @@ export type Definition_ExecJson = {
    * @generated from field: google.protobuf.Duration cancel_timeout = 101;
    */
   cancelTimeout?: DurationJson;
+
+  /**
+   * The process finds the path of a file with its inputs and environment as JSON in STEP_JSON.
+   *
+   * @generated from field: bool context_file = 102;
+   */
+  contextFile?: boolean;
 };
 
 /**
@@ -570,6 +612,43 @@ export type Definition_ExecJson = {
  */
 export const Definition_ExecSchema: GenMessage<Definition_Exec, {jsonType: Definition_ExecJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_step, 2, 0);
+
+/**
+ * Which variables a step inherits besides PATH, HOME, TMPDIR and LANG; what it and its callers declare and what steps
+ * exported is there in any case.
+ *
+ * @generated from message steps.v1.Definition.InheritEnv
+ */
+export type Definition_InheritEnv = Message<"steps.v1.Definition.InheritEnv"> & {
+  /**
+   * Names; * stands for any characters and ? for one.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+};
+
+/**
+ * Which variables a step inherits besides PATH, HOME, TMPDIR and LANG; what it and its callers declare and what steps
+ * exported is there in any case.
+ *
+ * @generated from message steps.v1.Definition.InheritEnv
+ */
+export type Definition_InheritEnvJson = {
+  /**
+   * Names; * stands for any characters and ? for one.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names?: string[];
+};
+
+/**
+ * Describes the message steps.v1.Definition.InheritEnv.
+ * Use `create(Definition_InheritEnvSchema)` to create a new message.
+ */
+export const Definition_InheritEnvSchema: GenMessage<Definition_InheritEnv, {jsonType: Definition_InheritEnvJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 2, 1);
 
 /**
  * What a step takes and gives.
@@ -620,6 +699,18 @@ export type Spec_Content = Message<"steps.v1.Spec.Content"> & {
    * @generated from field: steps.v1.OutputMethod output_method = 3;
    */
   outputMethod: OutputMethod;
+
+  /**
+   * What the step asks its caller for, by name.
+   *
+   * @generated from field: map<string, steps.v1.Spec.Content.Secret> secrets = 100;
+   */
+  secrets: { [key: string]: Spec_Content_Secret };
+
+  /**
+   * @generated from field: string description = 101;
+   */
+  description: string;
 };
 
 /**
@@ -640,6 +731,18 @@ export type Spec_ContentJson = {
    * @generated from field: steps.v1.OutputMethod output_method = 3;
    */
   outputMethod?: OutputMethodJson;
+
+  /**
+   * What the step asks its caller for, by name.
+   *
+   * @generated from field: map<string, steps.v1.Spec.Content.Secret> secrets = 100;
+   */
+  secrets?: { [key: string]: Spec_Content_SecretJson };
+
+  /**
+   * @generated from field: string description = 101;
+   */
+  description?: string;
 };
 
 /**
@@ -648,6 +751,89 @@ export type Spec_ContentJson = {
  */
 export const Spec_ContentSchema: GenMessage<Spec_Content, {jsonType: Spec_ContentJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_step, 3, 0);
+
+/**
+ * @generated from message steps.v1.Spec.Content.Secret
+ */
+export type Spec_Content_Secret = Message<"steps.v1.Spec.Content.Secret"> & {
+  /**
+   * @generated from field: string description = 1;
+   */
+  description: string;
+
+  /**
+   * What the secret has to allow, for who grants it: `read_api`, `write_registry`.
+   *
+   * @generated from field: repeated string permissions = 2;
+   */
+  permissions: string[];
+
+  /**
+   * The variable holds the path of a file with the secret instead of the secret.
+   *
+   * @generated from field: bool file = 3;
+   */
+  file: boolean;
+
+  /**
+   * The environment variable.
+   *
+   * @generated from field: string env = 4;
+   */
+  env: string;
+
+  /**
+   * The step does without it.
+   *
+   * @generated from field: bool optional = 5;
+   */
+  optional: boolean;
+};
+
+/**
+ * @generated from message steps.v1.Spec.Content.Secret
+ */
+export type Spec_Content_SecretJson = {
+  /**
+   * @generated from field: string description = 1;
+   */
+  description?: string;
+
+  /**
+   * What the secret has to allow, for who grants it: `read_api`, `write_registry`.
+   *
+   * @generated from field: repeated string permissions = 2;
+   */
+  permissions?: string[];
+
+  /**
+   * The variable holds the path of a file with the secret instead of the secret.
+   *
+   * @generated from field: bool file = 3;
+   */
+  file?: boolean;
+
+  /**
+   * The environment variable.
+   *
+   * @generated from field: string env = 4;
+   */
+  env?: string;
+
+  /**
+   * The step does without it.
+   *
+   * @generated from field: bool optional = 5;
+   */
+  optional?: boolean;
+};
+
+/**
+ * Describes the message steps.v1.Spec.Content.Secret.
+ * Use `create(Spec_Content_SecretSchema)` to create a new message.
+ */
+export const Spec_Content_SecretSchema: GenMessage<Spec_Content_Secret, {jsonType: Spec_Content_SecretJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 3, 0, 0);
 
 /**
  * @generated from message steps.v1.Spec.Content.Input
@@ -724,7 +910,7 @@ export type Spec_Content_InputJson = {
  * Use `create(Spec_Content_InputSchema)` to create a new message.
  */
 export const Spec_Content_InputSchema: GenMessage<Spec_Content_Input, {jsonType: Spec_Content_InputJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 3, 0, 0);
+  messageDesc(file_steps_v1_step, 3, 0, 1);
 
 /**
  * @generated from message steps.v1.Spec.Content.Output
@@ -781,7 +967,7 @@ export type Spec_Content_OutputJson = {
  * Use `create(Spec_Content_OutputSchema)` to create a new message.
  */
 export const Spec_Content_OutputSchema: GenMessage<Spec_Content_Output, {jsonType: Spec_Content_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 3, 0, 1);
+  messageDesc(file_steps_v1_step, 3, 0, 2);
 
 /**
  * @generated from message steps.v1.SpecDefinition

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steps/v1/trace.proto.
  */
 export const file_steps_v1_trace: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAki3AMKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJEhYKDnJlZGFjdGVkX3RleHRzGAogAygJGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ASInCgZSdW5uZXISDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJIoQBCgdSdW50aW1lEgoKAm9zGAEgASgJEgwKBGFyY2gYAiABKAkSDgoGa2VybmVsGAMgASgJEhIKCm9zX3JlbGVhc2UYBCABKAkSDAoEbGliYxgFIAEoCRIMCgRub2RlGAYgASgJEhAKCHRpbWV6b25lGAcgASgJEg0KBXVtYXNrGAggASgJIvQCCghSZXNvdXJjZRIlCgRraW5kGAEgASgOMhcuc3RlcHMudjEuUmVzb3VyY2UuS2luZBILCgN1cmkYAiABKAkSGQoRcmVxdWVzdGVkX3ZlcnNpb24YAyABKAkSGAoQcmVzb2x2ZWRfdmVyc2lvbhgEIAEoCRIuCgZkaWdlc3QYBSADKAsyHi5zdGVwcy52MS5SZXNvdXJjZS5EaWdlc3RFbnRyeRIWCg5uYXRpdmVfdHJlZV9pZBgGIAEoCRITCgttdXRhYmxlX3JlZhgHIAEoCBIZChFkb3dubG9hZF9sb2NhdGlvbhgIIAEoCRotCgtEaWdlc3RFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKBEtpbmQSFAoQa2luZF91bnNwZWNpZmllZBAAEgcKA2dpdBABEgcKA3ppcBACEgcKA29jaRADEgkKBWxvY2FsEAQSCAoEZGlzdBAFEgoKBmJpbmFyeRAGIpcBCgpTdGVwUmVjb3JkEgwKBHBhdGgYASABKAkSDAoEbmFtZRgCIAEoCRIkCgNkZXQYAyABKAsyFy5zdGVwcy52MS5EZXRlcm1pbmlzdGljEh8KA29icxgEIAEoCzISLnN0ZXBzLnYxLk9ic2VydmVkEiYKCGNoaWxkcmVuGAUgAygLMhQuc3RlcHMudjEuU3RlcFJlY29yZCKfBwoNRGV0ZXJtaW5pc3RpYxIWCgljb21wb25lbnQYASABKA1IAIgBARIPCgdzdWJwYXRoGAIgASgJEhkKEWRlZmluaXRpb25fZGlnZXN0GAMgASgJEiYKBHR5cGUYBCABKA4yGC5zdGVwcy52MS5EZWZpbml0aW9uVHlwZRIrCglyZWZlcmVuY2UYBSABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIzCgZpbnB1dHMYBiADKAsyIy5zdGVwcy52MS5EZXRlcm1pbmlzdGljLklucHV0c0VudHJ5Ei0KA2VudhgHIAMoCzIgLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRW52RW50cnkSDwoHY29tbWFuZBgIIAMoCRIQCgh3b3JrX2RpchgJIAEoCRINCgV0b29scxgKIAMoDRIjCgZzdGF0dXMYCyABKA4yEy5zdGVwcy52MS5SdW5TdGF0dXMSFgoJZXhpdF9jb2RlGAwgASgFSAGIAQESDgoGc2lnbmFsGA0gASgJEjUKB291dHB1dHMYDiADKAsyJC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLk91dHB1dHNFbnRyeRI1CgdleHBvcnRzGA8gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5FeHBvcnRzRW50cnkSIwoGc3Rkb3V0GBAgASgLMhMuc3RlcHMudjEuTG9nRGlnZXN0EiMKBnN0ZGVychgRIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBITCgtkZWxlZ2F0ZV9vZhgSIAEoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKvBAoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXASKQoGcGxhY2VzGAogASgLMhkuc3RlcHMudjEuT2JzZXJ2ZWQuUGxhY2VzEhMKC3NraXBfcmVhc29uGAsgASgJGlUKBlBsYWNlcxIQCghzdGVwX2RpchgBIAEoCRIPCgdqb2JfdG1wGAIgASgJEhMKC291dHB1dF9maWxlGAMgASgJEhMKC2V4cG9ydF9maWxlGAQgASgJGjgKBUZldGNoEgsKA2hpdBgBIAEoCBINCgVieXRlcxgCIAEoBBITCgtkdXJhdGlvbl9tcxgDIAEoARomCgVFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiXgoDVmFsEicKBXZhbHVlGAEgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAASJgoIcmVkYWN0ZWQYAiABKAsyEi5zdGVwcy52MS5SZWRhY3RlZEgAQgYKBGtpbmQizgEKCFJlZGFjdGVkEikKBnJlYXNvbhgBIAEoDjIZLnN0ZXBzLnYxLlJlZGFjdGVkLlJlYXNvbhIOCgZzaGEyNTYYAiABKAkSDQoFYnl0ZXMYAyABKAQSJgoGbWFza2VkGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIlAKBlJlYXNvbhIWChJyZWFzb25fdW5zcGVjaWZpZWQQABINCglzZW5zaXRpdmUQARIQCgxtYXNrZWRfdmFsdWUQAhINCgl0b29fbGFyZ2UQAyI5CglMb2dEaWdlc3QSDgoGc2hhMjU2GAEgASgJEg0KBWJ5dGVzGAIgASgEEg0KBWxpbmVzGAMgASgEImAKBkxvZ1JlZhIMCgRmaWxlGAEgASgJEhIKCmluZGV4X2ZpbGUYAiABKAkSDQoFYnl0ZXMYAyABKAQSFQoNZHJvcHBlZF9ieXRlcxgEIAEoBBIOCgZpbmxpbmUYBSABKAwiKgoMRmluZ2VycHJpbnRzEgwKBGNvcmUYASABKAkSDAoEZnVsbBgCIAEoCSJ+CglJbnRlZ3JpdHkSFAoMam91cm5hbF9yb290GAEgASgJEhYKDmpvdXJuYWxfZXZlbnRzGAIgASgEEhgKEHJlZGFjdGlvbl9wb2xpY3kYAyABKAkSEQoJcmVjb3ZlcmVkGAQgASgIEhYKDnJlcXVlc3RfZGlnZXN0GAUgASgJKpMBCglSdW5TdGF0dXMSGgoWcnVuX3N0YXR1c191bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARILCgdzdWNjZXNzEAISCwoHZmFpbHVyZRADEgkKBWVycm9yEAQSCwoHdGltZW91dBAFEg0KCWNhbmNlbGxlZBAGEgsKB3NraXBwZWQQBxIPCgtpbnRlcnJ1cHRlZBAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
+  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAkitgYKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJEhYKDnJlZGFjdGVkX3RleHRzGAogAygJEi8KB3NlY3JldHMYCyADKAsyHi5zdGVwcy52MS5SZXF1ZXN0LlNlY3JldHNFbnRyeRI6Cg1pbmhlcml0ZWRfZW52GAwgAygLMiMuc3RlcHMudjEuUmVxdWVzdC5Jbmhlcml0ZWRFbnZFbnRyeRIkCgRtb2RlGA0gASgLMhYuc3RlcHMudjEuUmVxdWVzdC5Nb2RlGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo9CgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARpCChFJbmhlcml0ZWRFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGkIKBE1vZGUSDgoGY29tcGF0GAEgASgJEhIKCnN0cmljdF9tb2EYAiABKAgSFgoOd2Fybl9zZW5zaXRpdmUYAyABKAgiJwoGUnVubmVyEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCSKEAQoHUnVudGltZRIKCgJvcxgBIAEoCRIMCgRhcmNoGAIgASgJEg4KBmtlcm5lbBgDIAEoCRISCgpvc19yZWxlYXNlGAQgASgJEgwKBGxpYmMYBSABKAkSDAoEbm9kZRgGIAEoCRIQCgh0aW1lem9uZRgHIAEoCRINCgV1bWFzaxgIIAEoCSL0AgoIUmVzb3VyY2USJQoEa2luZBgBIAEoDjIXLnN0ZXBzLnYxLlJlc291cmNlLktpbmQSCwoDdXJpGAIgASgJEhkKEXJlcXVlc3RlZF92ZXJzaW9uGAMgASgJEhgKEHJlc29sdmVkX3ZlcnNpb24YBCABKAkSLgoGZGlnZXN0GAUgAygLMh4uc3RlcHMudjEuUmVzb3VyY2UuRGlnZXN0RW50cnkSFgoObmF0aXZlX3RyZWVfaWQYBiABKAkSEwoLbXV0YWJsZV9yZWYYByABKAgSGQoRZG93bmxvYWRfbG9jYXRpb24YCCABKAkaLQoLRGlnZXN0RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJYCgRLaW5kEhQKEGtpbmRfdW5zcGVjaWZpZWQQABIHCgNnaXQQARIHCgN6aXAQAhIHCgNvY2kQAxIJCgVsb2NhbBAEEggKBGRpc3QQBRIKCgZiaW5hcnkQBiKXAQoKU3RlcFJlY29yZBIMCgRwYXRoGAEgASgJEgwKBG5hbWUYAiABKAkSJAoDZGV0GAMgASgLMhcuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYxIfCgNvYnMYBCABKAsyEi5zdGVwcy52MS5PYnNlcnZlZBImCghjaGlsZHJlbhgFIAMoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQisAcKDURldGVybWluaXN0aWMSFgoJY29tcG9uZW50GAEgASgNSACIAQESDwoHc3VicGF0aBgCIAEoCRIZChFkZWZpbml0aW9uX2RpZ2VzdBgDIAEoCRImCgR0eXBlGAQgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSKwoJcmVmZXJlbmNlGAUgASgLMhguc3RlcHMudjEuU3RlcC5SZWZlcmVuY2USMwoGaW5wdXRzGAYgAygLMiMuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5JbnB1dHNFbnRyeRItCgNlbnYYByADKAsyIC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLkVudkVudHJ5Eg8KB2NvbW1hbmQYCCADKAkSEAoId29ya19kaXIYCSABKAkSDQoFdG9vbHMYCiADKA0SIwoGc3RhdHVzGAsgASgOMhMuc3RlcHMudjEuUnVuU3RhdHVzEhYKCWV4aXRfY29kZRgMIAEoBUgBiAEBEg4KBnNpZ25hbBgNIAEoCRI1CgdvdXRwdXRzGA4gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5PdXRwdXRzRW50cnkSNQoHZXhwb3J0cxgPIAMoCzIkLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRXhwb3J0c0VudHJ5EiMKBnN0ZG91dBgQIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBIjCgZzdGRlcnIYESABKAsyEy5zdGVwcy52MS5Mb2dEaWdlc3QSEwoLZGVsZWdhdGVfb2YYEiABKAkSDwoHc2VjcmV0cxgVIAMoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKvBAoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXASKQoGcGxhY2VzGAogASgLMhkuc3RlcHMudjEuT2JzZXJ2ZWQuUGxhY2VzEhMKC3NraXBfcmVhc29uGAsgASgJGlUKBlBsYWNlcxIQCghzdGVwX2RpchgBIAEoCRIPCgdqb2JfdG1wGAIgASgJEhMKC291dHB1dF9maWxlGAMgASgJEhMKC2V4cG9ydF9maWxlGAQgASgJGjgKBUZldGNoEgsKA2hpdBgBIAEoCBINCgVieXRlcxgCIAEoBBITCgtkdXJhdGlvbl9tcxgDIAEoARomCgVFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiXgoDVmFsEicKBXZhbHVlGAEgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAASJgoIcmVkYWN0ZWQYAiABKAsyEi5zdGVwcy52MS5SZWRhY3RlZEgAQgYKBGtpbmQizgEKCFJlZGFjdGVkEikKBnJlYXNvbhgBIAEoDjIZLnN0ZXBzLnYxLlJlZGFjdGVkLlJlYXNvbhIOCgZzaGEyNTYYAiABKAkSDQoFYnl0ZXMYAyABKAQSJgoGbWFza2VkGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIlAKBlJlYXNvbhIWChJyZWFzb25fdW5zcGVjaWZpZWQQABINCglzZW5zaXRpdmUQARIQCgxtYXNrZWRfdmFsdWUQAhINCgl0b29fbGFyZ2UQAyI5CglMb2dEaWdlc3QSDgoGc2hhMjU2GAEgASgJEg0KBWJ5dGVzGAIgASgEEg0KBWxpbmVzGAMgASgEImAKBkxvZ1JlZhIMCgRmaWxlGAEgASgJEhIKCmluZGV4X2ZpbGUYAiABKAkSDQoFYnl0ZXMYAyABKAQSFQoNZHJvcHBlZF9ieXRlcxgEIAEoBBIOCgZpbmxpbmUYBSABKAwiKgoMRmluZ2VycHJpbnRzEgwKBGNvcmUYASABKAkSDAoEZnVsbBgCIAEoCSJ+CglJbnRlZ3JpdHkSFAoMam91cm5hbF9yb290GAEgASgJEhYKDmpvdXJuYWxfZXZlbnRzGAIgASgEEhgKEHJlZGFjdGlvbl9wb2xpY3kYAyABKAkSEQoJcmVjb3ZlcmVkGAQgASgIEhYKDnJlcXVlc3RfZGlnZXN0GAUgASgJKpMBCglSdW5TdGF0dXMSGgoWcnVuX3N0YXR1c191bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARILCgdzdWNjZXNzEAISCwoHZmFpbHVyZRADEgkKBWVycm9yEAQSCwoHdGltZW91dBAFEg0KCWNhbmNlbGxlZBAGEgsKB3NraXBwZWQQBxIPCgtpbnRlcnJ1cHRlZBAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
 
 /**
  * @generated from message steps.v1.Trace
@@ -261,6 +261,27 @@ export type Request = Message<"steps.v1.Request"> & {
    * @generated from field: repeated string redacted_texts = 10;
    */
   redactedTexts: string[];
+
+  /**
+   * The secrets that the job could grant; none of the values.
+   *
+   * @generated from field: map<string, steps.v1.Val> secrets = 11;
+   */
+  secrets: { [key: string]: Val };
+
+  /**
+   * Variables of the runner's own environment that steps named in inherit_env.
+   *
+   * @generated from field: map<string, steps.v1.Val> inherited_env = 12;
+   */
+  inheritedEnv: { [key: string]: Val };
+
+  /**
+   * How the language was read, where that was not the default.
+   *
+   * @generated from field: steps.v1.Request.Mode mode = 13;
+   */
+  mode?: Request_Mode | undefined;
 };
 
 /**
@@ -335,6 +356,27 @@ export type RequestJson = {
    * @generated from field: repeated string redacted_texts = 10;
    */
   redactedTexts?: string[];
+
+  /**
+   * The secrets that the job could grant; none of the values.
+   *
+   * @generated from field: map<string, steps.v1.Val> secrets = 11;
+   */
+  secrets?: { [key: string]: ValJson };
+
+  /**
+   * Variables of the runner's own environment that steps named in inherit_env.
+   *
+   * @generated from field: map<string, steps.v1.Val> inherited_env = 12;
+   */
+  inheritedEnv?: { [key: string]: ValJson };
+
+  /**
+   * How the language was read, where that was not the default.
+   *
+   * @generated from field: steps.v1.Request.Mode mode = 13;
+   */
+  mode?: Request_ModeJson;
 };
 
 /**
@@ -343,6 +385,65 @@ export type RequestJson = {
  */
 export const RequestSchema: GenMessage<Request, {jsonType: RequestJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_trace, 1);
+
+/**
+ * @generated from message steps.v1.Request.Mode
+ */
+export type Request_Mode = Message<"steps.v1.Request.Mode"> & {
+  /**
+   * The year or document whose meaning applies where it differs: `2025`, `blueprint`.
+   *
+   * @generated from field: string compat = 1;
+   */
+  compat: string;
+
+  /**
+   * Only strings may have text around them.
+   *
+   * @generated from field: bool strict_moa = 2;
+   */
+  strictMoa: boolean;
+
+  /**
+   * Secrets in places that are not marked for them are noted instead of refused.
+   *
+   * @generated from field: bool warn_sensitive = 3;
+   */
+  warnSensitive: boolean;
+};
+
+/**
+ * @generated from message steps.v1.Request.Mode
+ */
+export type Request_ModeJson = {
+  /**
+   * The year or document whose meaning applies where it differs: `2025`, `blueprint`.
+   *
+   * @generated from field: string compat = 1;
+   */
+  compat?: string;
+
+  /**
+   * Only strings may have text around them.
+   *
+   * @generated from field: bool strict_moa = 2;
+   */
+  strictMoa?: boolean;
+
+  /**
+   * Secrets in places that are not marked for them are noted instead of refused.
+   *
+   * @generated from field: bool warn_sensitive = 3;
+   */
+  warnSensitive?: boolean;
+};
+
+/**
+ * Describes the message steps.v1.Request.Mode.
+ * Use `create(Request_ModeSchema)` to create a new message.
+ */
+export const Request_ModeSchema: GenMessage<Request_Mode, {jsonType: Request_ModeJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_trace, 1, 0);
 
 /**
  * @generated from message steps.v1.Runner
@@ -851,6 +952,13 @@ export type Deterministic = Message<"steps.v1.Deterministic"> & {
   delegateOf: string;
 
   /**
+   * The names of the secrets that the step was granted.
+   *
+   * @generated from field: repeated string secrets = 21;
+   */
+  secrets: string[];
+
+  /**
    * Over everything above but the reference, logs and tools.
    *
    * @generated from field: string core_fingerprint = 19;
@@ -976,6 +1084,13 @@ export type DeterministicJson = {
    * @generated from field: string delegate_of = 18;
    */
   delegateOf?: string;
+
+  /**
+   * The names of the secrets that the step was granted.
+   *
+   * @generated from field: repeated string secrets = 21;
+   */
+  secrets?: string[];
 
   /**
    * Over everything above but the reference, logs and tools.
