@@ -1,0 +1,204 @@
+import { connect as connectHttp2 } from "node:http2";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createWorld, processesWith, type Running, uniqueSeconds, until, type World } from "./harness.ts";
+
+/** A call of our service in Connect's JSON over HTTP/2, through a socket. */
+async function call(
+  socket: string,
+  method: string,
+  request: object,
+  token?: string,
+): Promise<{ [key: string]: unknown }> {
+  const session = connectHttp2("http://localhost", { createConnection: () => connect(socket) });
+  onTestFinished(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": `/steps.v1.StepRunner/${method}`,
+    "content-type": "application/json",
+    ...(token === undefined ? {} : { "step-runner-job-token": token }),
+  });
+  stream.end(JSON.stringify(request));
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  session.close();
+  return JSON.parse(text) as { [key: string]: unknown };
+}
+
+async function statusOf(socket: string, id: string): Promise<string | undefined> {
+  const { jobs } = (await call(socket, "List", { ids: [id] })) as { jobs?: { runStatus?: string }[] };
+  return jobs?.[0]?.runStatus;
+}
+
+async function ended(socket: string, id: string): Promise<string> {
+  for (;;) {
+    const status = await statusOf(socket, id);
+    if (status !== undefined) return status;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const READY = "step-runner is listening on socket ";
+
+async function serve(world: World, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const runner = world.start(["serve", ...args], { env });
+  await runner.printed(READY);
+  return runner;
+}
+
+describe("step-runner serve", () => {
+  test("prints the line that runners wait for, makes its socket for us alone, and ends with SIGTERM", async () => {
+    const world = createWorld();
+    const runner = await serve(world);
+    const socket = join(world.stateDir, "service/step-runner.sock");
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    expect(statSync(join(world.stateDir, "service")).mode & 0o777).toBe(0o700);
+    const seconds = uniqueSeconds();
+    await call(socket, "Run", { id: "a", ciScript: `sleep ${seconds} & (setsid sleep ${seconds} &); wait` });
+    await until(() => processesWith(seconds).length >= 2);
+    runner.kill("SIGTERM");
+    expect(await runner.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: `${READY}${socket}\n` });
+    expect(existsSync(socket)).toBe(false);
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test("has its socket below XDG_RUNTIME_DIR, in a folder that is named, or where a flag or variable says", async () => {
+    const world = createWorld();
+    const cases: (readonly [string[], Record<string, string>, string])[] = [
+      [[], { XDG_RUNTIME_DIR: join(world.dir, "xdg") }, join(world.dir, "xdg/step-runner/step-runner.sock")],
+      [["folder"], {}, join(world.work, "folder/step-runner.sock")],
+      [["--socket", "f/s.sock"], {}, join(world.work, "f/s.sock")],
+      [[], { STEP_RUNNER_SOCKET: join(world.dir, "v/s.sock") }, join(world.dir, "v/s.sock")],
+      [["folder"], { STEP_RUNNER_SOCKET: join(world.dir, "v/s.sock") }, join(world.work, "folder/step-runner.sock")],
+    ];
+    for (const [args, env, socket] of cases) {
+      const runner = await serve(world, args, env);
+      expect(await call(socket, "List", {})).toMatchObject({ runner: { name: "step-runner" } });
+      runner.kill("SIGINT");
+      expect((await runner.ended).stderr).toBe(`${READY}${socket}\n`);
+    }
+  });
+
+  test("refuses to be the second one", async () => {
+    const world = createWorld();
+    await serve(world, ["--socket", "s.sock"]);
+    const second = await world.run(["serve", "--socket", "s.sock"]);
+    expect(second).toMatchObject({ code: 1, stdout: "" });
+    expect(second.stderr).toMatch(/^step-runner: A service is already running on socket ".*s\.sock"\n/);
+    expect(await call(join(world.work, "s.sock"), "List", {})).toHaveProperty("instance");
+  });
+
+  test("after kill -9 tells the truth about the jobs that ran and those that had ended", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    const seconds = uniqueSeconds();
+    const first = await serve(world, ["--socket", socket]);
+    await call(socket, "Run", { id: "done", ciScript: "echo ok" });
+    expect(await ended(socket, "done")).toBe("success");
+    await call(socket, "Run", { id: "ran", ciScript: `sleep ${seconds}` });
+    await until(() => processesWith(seconds).length > 0);
+    first.kill("SIGKILL");
+    await first.ended;
+    expect(existsSync(socket)).toBe(true);
+    await serve(world, ["--socket", socket]);
+    expect([await statusOf(socket, "done"), await statusOf(socket, "ran")]).toEqual(["success", "interrupted"]);
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test("--require-token refuses jobs without one", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    await serve(world, ["--socket", socket, "--require-token"]);
+    expect(await call(socket, "Run", { id: "a", ciScript: "true" })).toMatchObject({ code: "unauthenticated" });
+    expect(await call(socket, "Run", { id: "a", ciScript: "true" }, "t")).toEqual({});
+  });
+
+  test("says nothing of requests and their secrets, in no file of its own either", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    const runner = await serve(world, ["--socket", socket]);
+    const secret = "hunter2-hunter2-hunter2";
+    const variables = [{ key: "T", value: secret, masked: true }];
+    await call(socket, "Run", { id: "a", ciScript: "echo $T ${{ vars.T }}", env: { T: secret }, variables });
+    await ended(socket, "a");
+    await call(socket, "Run", { id: "b", definition: `- {nme: ${secret}}`, variables });
+    runner.kill("SIGTERM");
+    const { stderr } = await runner.ended;
+    expect(stderr).toBe(`${READY}${socket}\n`);
+  });
+
+  test.each([
+    [["--port", "70000"], 2],
+    [["--port", "x"], 2],
+    [["a", "b"], 2],
+    [["--socket", `/tmp/${"x".repeat(120)}`], 1],
+  ])("%j is refused", async (args, code) => {
+    const { stderr, ...end } = await createWorld().run(["serve", ...args]);
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(stderr).toMatch(/^step-runner: /);
+  });
+});
+
+describe("on a port", () => {
+  /** The address is in what a command prints on standard error. */
+  async function addressOf(runner: Running): Promise<string> {
+    let text = "";
+    runner.child.stderr?.on("data", (chunk: string) => (text += chunk));
+    await runner.printed("step-runner is listening on http://");
+    const address = () => /http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? "";
+    await until(() => address() !== "" && text.includes("\n"));
+    return address();
+  }
+
+  const list = (url: string, token: string) =>
+    fetch(`${url}/steps.v1.StepRunner/List`, {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    });
+
+  test("serve prints a token that it made, once", async () => {
+    const world = createWorld();
+    const runner = world.start(["serve", "--port", "0"]);
+    await runner.printed(" with token ");
+    runner.kill("SIGTERM");
+    const { stderr } = await runner.ended;
+    expect(stderr).toMatch(/\nstep-runner is listening on http:\/\/127\.0\.0\.1:\d+ with token [\w-]{32}\n$/);
+  });
+
+  test("ci runs STEPS where they can be followed, writes the trace, and exits as they do", async () => {
+    const world = createWorld();
+    const steps = "[{name: a, script: 'echo up; while [ ! -e go ]; do sleep 0.05; done; echo err >&2; exit 3'}]";
+    const env = { STEPS: steps, STEP_RUNNER_TOKEN: "given", CI_JOB_ID: "77", CI_PROJECT_DIR: world.work };
+    const runner = world.start(["ci", "--port", "0"], { env });
+    const url = await addressOf(runner);
+    await runner.printed("up\n");
+    expect(await (await list(url, "given")).json()).toMatchObject({ jobs: [{ id: "77" }] });
+    expect((await list(url, "other")).status).toBe(401);
+    writeFileSync(join(world.work, "go"), "");
+    const { code, stdout, stderr } = await runner.ended;
+    expect([code, stdout]).toEqual([3, "up\n"]);
+    expect(stderr).toMatch(/^step-runner is listening on http:\/\/127\.0\.0\.1:\d+\nerr\n/);
+    expect(stderr).toContain("exit status 3");
+    expect(JSON.parse(readFileSync(join(world.work, "trace.json"), "utf8"))).toHaveProperty("traceId");
+  });
+
+  test("ci without STEPS serves until a signal", async () => {
+    const world = createWorld();
+    const runner = world.start(["ci", "--port", "0", "--insecure-any-client"]);
+    expect((await list(await addressOf(runner), "")).status).toBe(200);
+    runner.kill("SIGTERM");
+    expect(await runner.ended).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("a signal cancels the job of ci", async () => {
+    const world = createWorld();
+    const env = { STEPS: "[{name: a, script: 'echo up; sleep 60'}]" };
+    const runner = world.start(["ci", "--port", "0", "--grace", "1s"], { env });
+    await runner.printed("up\n");
+    runner.kill("SIGTERM");
+    expect(await runner.ended).toMatchObject({ code: 143, stdout: "up\n" });
+  });
+});
