@@ -42,7 +42,10 @@ export interface Engine extends AsyncDisposable {
   load(reference: StepReference, baseDir: string, options: LoadOptions): Promise<LoadedStep>;
 }
 
-export interface LoadOptions extends Pick<LoaderOptions, "onDiagnostics" | "onNote" | "onProgress" | "isLenient"> {
+export interface LoadOptions extends Pick<
+  LoaderOptions,
+  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "isStrict"
+> {
   readonly signal: AbortSignal;
 }
 

@@ -6,6 +6,7 @@ export {
   offeredEnvironment,
   secretVariableNames,
 } from "./base-environment.ts";
+export { CHECK_RULES, type CheckCode } from "./check-rules.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";

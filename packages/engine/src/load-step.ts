@@ -35,6 +35,8 @@ export interface LoaderOptions {
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
   readonly isLenient?: boolean;
+  /** Inputs and outputs without a type are errors. */
+  readonly isStrict?: boolean;
   /** Scripts go on after a line that fails, as in 2025. */
   readonly isLax?: boolean;
   /** Replay: what a component must be. Absent for the ordinary run. */
@@ -255,7 +257,8 @@ export class StepLoader {
     const key = `${name}\0${text}`;
     let compiled = this.#compiled.get(key);
     if (compiled === undefined) {
-      compiled = compileStepFile({ name, text }, { isLenient: this.#options.isLenient === true });
+      const { isLenient, isStrict } = this.#options;
+      compiled = compileStepFile({ name, text }, { isLenient: isLenient === true, isStrict: isStrict === true });
       this.#compiled.set(key, compiled);
     }
     return compiled;

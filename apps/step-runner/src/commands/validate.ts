@@ -1,23 +1,72 @@
-import { type Command, type CommandLine, errors } from "@steps/console";
-import { inputFlags, readInput } from "../read-input.ts";
+import { type Command, type CommandLine, errors, print } from "@steps/console";
+import { existsSync } from "node:fs";
+import { showDiagnostics } from "../diagnose.ts";
+import { inputFlags } from "../read-input.ts";
+import { type Checked, countDiagnostics } from "../reports/checked.ts";
 
 export const validate: Command = {
   name: "validate",
-  summary: "Say what is wrong with steps, a step file, a job or a reference, and where",
-  usage: "[FILE|REF|-] [flags]",
-  description: ["Without an argument the variable STEPS is read. Exit code 0 if nothing is wrong, 2 if something is."],
-  flags: inputFlags,
-  positionals: { min: 0, max: 1 },
+  summary: "Say what is wrong with steps, step files, jobs or references, and where",
+  usage: "[FILE|FOLDER|REF|-]… [flags]",
+  description: [
+    "Of a folder every step file and .gitlab-ci.yml in it and below is read, of a .gitlab-ci.yml every job. " +
+      "Without an argument the variable STEPS is read. Exit code 0 if there are no errors, 2 if there are.",
+    "The text goes to standard error; JSON and SARIF go to standard output, with all that was found.",
+  ],
+  flags: {
+    ...inputFlags,
+    format: {
+      type: "string",
+      summary: "The form of the report",
+      choices: ["text", "json", "sarif"],
+      default: "text",
+    },
+    strict: { type: "boolean", summary: "Inputs and outputs without a type are errors", env: "STEP_RUNNER_STRICT" },
+  },
+  positionals: { min: 0, max: 100_000 },
   examples: [
     ["step-runner validate ./greet/step.yml", "check a step file"],
+    ["step-runner validate .", "check every step file and CI file below the current directory"],
+    ["step-runner validate . --format sarif > steps.sarif", "for the code scanning of a forge"],
     ["step-runner validate .gitlab-ci.yml --job-name test", "check a job"],
   ],
   run,
 };
 
 async function run(line: CommandLine): Promise<number> {
-  const { name, specDefinition } = await readInput(line);
-  if (specDefinition === undefined) return 2;
-  await errors.write(Buffer.from(`${name}: valid\n`));
-  return 0;
+  const { checkInputs } = await import("../validate/check-inputs.ts");
+  const checked = await checkInputs(line);
+  await report(line, checked);
+  return countDiagnostics(checked).error > 0 ? 2 : 0;
+}
+
+async function report(line: CommandLine, checked: readonly Checked[]): Promise<void> {
+  switch (line.string("format")) {
+    case "json": {
+      const { toReportJson } = await import("../reports/diagnostic-json.ts");
+      return print(`${JSON.stringify(toReportJson(checked), null, 2)}\n`);
+    }
+    case "sarif": {
+      const { toSarif } = await import("../reports/sarif.ts");
+      const log = toSarif(checked, { root: process.cwd(), isFile: (name) => existsSync(name) });
+      return print(`${JSON.stringify(log, null, 2)}\n`);
+    }
+    default:
+      return say(line, checked);
+  }
+}
+
+async function say(line: CommandLine, checked: readonly Checked[]): Promise<void> {
+  for (const item of checked) {
+    showDiagnostics(line, item.diagnostics, { withNotes: true });
+    if (countDiagnostics([item]).error === 0) await errors.write(Buffer.from(`${item.name}: valid\n`));
+  }
+  if (checked.length < 2) return;
+  const { error, warning, note } = countDiagnostics(checked);
+  const counts = [count(error, "error"), count(warning, "warning"), count(note, "note")].join(", ");
+  await errors.write(Buffer.from(`${checked.length} inputs: ${counts}\n`));
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }

@@ -1,0 +1,11 @@
+import { COMPILER_RULES } from "@steps/compiler";
+import { CHECK_RULES } from "@steps/engine";
+import { CI_RULES } from "@steps/gitlab-ci";
+import type { DiagnosticRule } from "@steps/model";
+
+const RULES: Readonly<Record<string, DiagnosticRule>> = { ...CI_RULES, ...CHECK_RULES, ...COMPILER_RULES };
+
+/** What a code means, by the tables of the packages that give it. */
+export function ruleOf(code: string): DiagnosticRule {
+  return (Object.hasOwn(RULES, code) ? RULES[code] : undefined) ?? { title: code, help: "See the message." };
+}

@@ -1,0 +1,75 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  type Compiled,
+  compileInput,
+  type CompileOptions,
+  compileStepFile,
+  compileStepList,
+  MAX_TEXT_LENGTH,
+} from "@steps/compiler";
+import { UsageError } from "@steps/console";
+import { listJobs, translateJob } from "@steps/gitlab-ci";
+import { type Diagnostic, messageOf, type Source } from "@steps/model";
+import type { Checked } from "../reports/checked.ts";
+import { absolute } from "../run-job.ts";
+import { isCiFile, isStepFile } from "./find-files.ts";
+
+export interface CheckOptions extends CompileOptions {
+  /** Only this job of a CI file, whatever the file is called. */
+  readonly jobName?: string | undefined;
+  /** Job variables that win over those of a CI file. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Reads a file and says what is wrong with it: a step file, a list of steps, JSON, or the jobs of a CI file. */
+export function checkFile(path: string, options: CheckOptions): Checked {
+  const text = readText(path);
+  if (typeof text !== "string") return { name: path, diagnostics: [text] };
+  const source = { name: path, text };
+  const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
+  if (isJobFile) return { name: path, diagnostics: checkJobs(source, options) };
+  const { diagnostics } = isStepFile(path) ? compileStepFile(source, options) : compileInput(source, options);
+  return { name: path, diagnostics };
+}
+
+/** What is wrong with a text that is in no file: standard input, an argument, the variable STEPS. */
+export function checkText(source: Source, options: CheckOptions): Checked {
+  const compiled: Compiled = source.name === "STEPS" ? compileStepList(source, options) : compileInput(source, options);
+  return { name: source.name, diagnostics: compiled.diagnostics };
+}
+
+// A file that cannot be read is one of many: the others are looked at all the same.
+function readText(path: string): string | Diagnostic {
+  try {
+    const { size } = statSync(path);
+    if (size <= 4 * MAX_TEXT_LENGTH) return readFileSync(path, "utf8");
+    return problem("text-too-large", `The file has ${size} bytes`);
+  } catch (cause) {
+    return problem("step-unavailable", `Cannot read the file: ${messageOf(cause)}`);
+  }
+}
+
+function problem(code: string, message: string): Diagnostic {
+  return { severity: "error", code, message };
+}
+
+function checkJobs(source: Source, { jobName, variables }: CheckOptions): readonly Diagnostic[] {
+  const { jobs, diagnostics } = listJobs(source);
+  const chosen = jobName === undefined ? jobs : [jobName];
+  if (chosen.length === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
+  const workDir = absolute(dirname(source.name));
+  const all = chosen.flatMap((name) => {
+    const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: name };
+    return translateJob(source, { jobName: name, predefined, overrides: variables }).diagnostics;
+  });
+  return withoutRepeated(chosen.length === 0 ? diagnostics : all);
+}
+
+// What is wrong with the file is wrong for each of its jobs.
+function withoutRepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const kept = new Map(
+    diagnostics.map((item) => [JSON.stringify([item.position?.offset, item.severity, item.code, item.message]), item]),
+  );
+  return [...kept.values()].toSorted((a, b) => (a.position?.offset ?? -1) - (b.position?.offset ?? -1));
+}

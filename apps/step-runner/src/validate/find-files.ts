@@ -1,0 +1,47 @@
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { UsageError } from "@steps/console";
+import { DEFAULT_FILES } from "@steps/model";
+
+/** Files of one call; a tree with more is no project of steps. */
+const MAX_FILES = 10_000;
+const MAX_FOLDERS = 100_000;
+const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+/** Whether a file holds jobs: `.gitlab-ci.yml`, `build.gitlab-ci.yml`. */
+export function isCiFile(path: string): boolean {
+  return /(?:^|\.)gitlab-ci\.ya?ml$/i.test(basename(path));
+}
+
+/** Whether a file is read as a step when its folder is named. */
+export function isStepFile(path: string): boolean {
+  return DEFAULT_FILES.includes(basename(path));
+}
+
+/**
+ * The step files and CI files in a folder and below it, in the order of their names. Links to folders are not followed.
+ *
+ * @throws {UsageError} when there are none, or too many
+ */
+export function findFiles(folder: string): readonly string[] {
+  const found: string[] = [];
+  const open = [folder];
+  let folders = 0;
+  for (let dir = open.pop(); dir !== undefined; dir = open.pop()) {
+    folders += 1;
+    const inner: string[] = [];
+    for (const entry of readdirSync(dir, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(dir, entry.name);
+      if (entry.isDirectory() && !SKIPPED.has(entry.name)) inner.push(path);
+      else if (!entry.isDirectory() && (isStepFile(path) || isCiFile(path))) found.push(path);
+    }
+    open.push(...inner.toReversed());
+    if (found.length > MAX_FILES || folders > MAX_FOLDERS) throw new UsageError(`"${folder}" holds too many files`);
+  }
+  if (found.length === 0)
+    throw new UsageError(
+      `"${folder}" holds no step file`,
+      `Step files are ${DEFAULT_FILES.join(", ")}; name others one by one.`,
+    );
+  return found;
+}
