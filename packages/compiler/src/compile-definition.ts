@@ -9,6 +9,7 @@ import {
 import { checkName, refuseExpression } from "./check-name.ts";
 import { checkTemplateNode, checkTemplates } from "./check-template.ts";
 import { checkNul, readEnv } from "./compile-env.ts";
+import { readInheritEnv } from "./compile-inherit-env.ts";
 import { type InlineReaders, readInvocations } from "./compile-invocation.ts";
 import {
   asMapping,
@@ -19,6 +20,7 @@ import {
   type CompileContext,
   escapePointer,
   reportNote,
+  wrongType,
 } from "./context.ts";
 import {
   DEFINITION_KEYS,
@@ -46,18 +48,20 @@ export function readDefinition(
   const definition = asMapping(context, node, "The definition", "Write exec: or run:.");
   if (definition === undefined) return undefined;
   context.places.set(pointer, definition);
-  checkKeys(context, definition, DEFINITION_KEYS);
+  const known = context.acceptsBaseline ? [...DEFINITION_KEYS.known, "inheritEnv"] : DEFINITION_KEYS.known;
+  checkKeys(context, definition, { ...DEFINITION_KEYS, known });
   const kind = readKind(context, definition);
   const env = readEnv(context, definition, { pointer, isTemplate: true });
+  const inherited = readInheritEnv(context, definition);
   if (kind === undefined) return undefined;
   if (kind === "exec") {
     refuseKeys(context, definition, LIST_ONLY_KEYS);
     const exec = childOf(definition, "exec") as YamlNode;
-    return { ...readExec(context, exec, `${pointer}/exec`), env };
+    return { ...readExec(context, exec, `${pointer}/exec`), env, ...inherited };
   }
   const isParallel = kind === "parallel" || isBaselineParallel(context, definition);
   const steps = readSteps(context, definition, { pointer, inline, list: childOf(definition, kind) });
-  return { ...steps, ...(isParallel ? { isParallel } : {}), env };
+  return { ...steps, ...(isParallel ? { isParallel } : {}), env, ...inherited };
 }
 
 type Kind = (typeof DEFINITION_KINDS)[number];
@@ -156,7 +160,7 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
   context.places.set(pointer, exec);
   checkKeys(context, exec, {
     ...EXEC_KEYS,
-    known: context.acceptsBaseline ? [...EXEC_KEYS.known, "cancelTimeout"] : EXEC_KEYS.known,
+    known: context.acceptsBaseline ? [...EXEC_KEYS.known, "cancelTimeout", "contextFile"] : EXEC_KEYS.known,
   });
   const workDir = readWorkDir(context, exec, pointer);
   const times = { ...readTime(context, exec, "timeout"), ...readTime(context, exec, "cancel_timeout") };
@@ -171,7 +175,16 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
     command: readCommand(context, command, pointer),
     ...(workDir === "" ? {} : { workDir }),
     ...times,
+    ...readContextFile(context, exec),
   };
+}
+
+function readContextFile(context: CompileContext, exec: YamlMapping): Pick<ExecDefinition, "hasContextFile"> {
+  const node = childOf(exec, "context_file") ?? (context.acceptsBaseline ? childOf(exec, "contextFile") : undefined);
+  if (node === undefined) return {};
+  if (node.kind === "scalar" && typeof node.value === "boolean") return node.value ? { hasContextFile: true } : {};
+  wrongType(context, node, "context_file must be true or false", "The file is $STEP_JSON.");
+  return {};
 }
 
 const TIMES = { timeout: "timeoutMs", cancel_timeout: "cancelTimeoutMs" } as const;

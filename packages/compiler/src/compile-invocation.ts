@@ -11,6 +11,7 @@ import { readBaselineReference } from "./baseline-reference.ts";
 import { checkName, checkStepName } from "./check-name.ts";
 import { readControl } from "./compile-control.ts";
 import { checkTemplates } from "./check-template.ts";
+import { readGrants } from "./compile-secrets.ts";
 import { readReference } from "./compile-reference.ts";
 import { readScript } from "./compile-script.ts";
 import { asMapping, asString, asValue, checkKeys, type CompileContext, escapePointer } from "./context.ts";
@@ -32,7 +33,13 @@ export interface InlineSpec {
 
 type KindKey = (typeof KIND_KEYS)[number];
 
-const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([...INLINE_KINDS, "type", "outputs", ...FINALLY_KEYS]);
+const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([
+  ...INLINE_KINDS,
+  "type",
+  "outputs",
+  "inherit_env",
+  ...FINALLY_KEYS,
+]);
 
 interface ListOptions {
   readonly pointer: string;
@@ -111,7 +118,9 @@ function readInvocation(
     ? readInline(context, item, { pointer, inline })
     : readStep(context, item, { kind, pointer, inline });
   const inputs = isInline ? createObject<Value>() : readInputs(context, item, pointer);
-  return step === undefined ? undefined : { ...common, step, inputs };
+  const secrets = isInline ? undefined : readGrants(context, item, pointer);
+  if (step === undefined) return undefined;
+  return { ...common, step, inputs, ...(secrets === undefined ? {} : { secrets }) };
 }
 
 function reportConflict(context: CompileContext, item: YamlMapping, kinds: readonly KindKey[]): void {
@@ -151,22 +160,25 @@ function readStep(
   return readReference(context, node);
 }
 
+const INLINE_HINTS = {
+  inputs: "It sees the inputs of the step it is written in; pass other values through env:.",
+  secrets: "It sees the secrets of the step it is written in: env: {TOKEN: ${{ secrets.token }}}.",
+  delegate: "Write outputs: with the values of the child.",
+};
+
 /** An anonymous definition: it has no spec, and sees the inputs of the step it is written in. */
 function readInline(
   context: CompileContext,
   item: YamlMapping,
   { pointer, inline }: ListOptions,
 ): StepReference | undefined {
-  for (const key of ["inputs", "delegate"]) {
+  for (const key of ["inputs", "secrets", "delegate"] as const) {
     const entry = item.entries.get(key);
     if (entry === undefined) continue;
     context.collector.report(entry.key, {
       code: "conflicting-keys",
       message: `An inline step cannot have ${key}, since it has no spec`,
-      hint:
-        key === "inputs"
-          ? "It sees the inputs of the step it is written in; pass other values through env:."
-          : "Write outputs: with the values of the child.",
+      hint: INLINE_HINTS[key],
     });
   }
   // Its `env` is the invocation's: it is expanded where the item stands, and may name earlier steps.

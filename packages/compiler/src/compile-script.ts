@@ -15,6 +15,14 @@ export function readScript(
   const node = childOf(item, "script") as YamlNode;
   context.places.set(`${pointer}/step`, node);
   context.places.set(`${pointer}/inputs/script`, node);
+  const secrets = item.entries.get("secrets");
+  if (secrets !== undefined) {
+    context.collector.report(secrets.key, {
+      code: "conflicting-keys",
+      message: "A script asks for no secrets",
+      hint: "Give it one as a variable: env: {TOKEN: ${{ secrets.token }}}.",
+    });
+  }
   const inputs = createObject<Value>([["script", readText(context, node)]]);
   const extra = childOf(item, "inputs");
   const isEmpty = extra === undefined || (extra.kind === "scalar" && extra.value === null);

@@ -3,6 +3,7 @@ import { checkName } from "./check-name.ts";
 import { asMapping, checkKeys, type CompileContext, escapePointer, wrongType } from "./context.ts";
 import type { KeyTable } from "./keys/key-table.ts";
 import { DOCUMENT_KEYS, SPEC_KEYS } from "./keys/spec-keys.ts";
+import { readSecrets } from "./compile-secrets.ts";
 import { readInputPort, readOutputPort } from "./compile-port.ts";
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
@@ -27,7 +28,15 @@ export function readSpec(context: CompileContext, node: YamlNode, pointer: strin
   context.places.set(pointer, spec);
   checkKeys(context, spec, context.acceptsBaseline ? BASELINE_SPEC_KEYS : SPEC_KEYS);
   const inputs = readPorts(context, spec, { key: "inputs", pointer, read: readInputPort });
-  return { inputs, outputs: readOutputs(context, spec, pointer) };
+  const secrets = readSecrets(context, spec, pointer);
+  const description = childOf(spec, "description");
+  const text = description?.kind === "scalar" ? description.text : "";
+  return {
+    inputs,
+    outputs: readOutputs(context, spec, pointer),
+    ...(secrets === undefined ? {} : { secrets }),
+    ...(text === "" ? {} : { description: text }),
+  };
 }
 
 function readOutputs(context: CompileContext, spec: YamlMapping, pointer: string): Spec["outputs"] {

@@ -79,9 +79,9 @@ describe("step files of each generation", () => {
   });
 
   it("makes unknown keys warnings when it is lenient, but not keys it cannot honour", () => {
-    const text = "{}\n---\nexec: {command: [a], context_file: x}\nfoo: 1\nx-mine: 1\n.anchors: 2\n";
+    const text = "{}\n---\nexec: {command: [a]}\ngrpc: x\nfoo: 1\nx-mine: 1\n.anchors: 2\n";
     const { diagnostics } = compileStepFile(source(text), { isLenient: true });
-    expect(summary(diagnostics)).toEqual(["error not-supported 3:22", "warning unknown-key 4:1"]);
+    expect(summary(diagnostics)).toEqual(["error not-supported 4:1", "warning unknown-key 5:1"]);
   });
 
   it("wants types when it is strict", () => {

@@ -28,6 +28,7 @@ export type CompilerCode =
   | "invalid-reference"
   | "invalid-value"
   | "literal-expression"
+  | "literal-secret"
   | "missing-document"
   | "missing-key"
   | "missing-output"
@@ -125,6 +126,10 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
   "literal-expression": {
     title: "An expression in the spec stays as it is",
     help: "The spec is read before anything is known. Expand it in the definition.",
+  },
+  "literal-secret": {
+    title: "A secret is written out",
+    help: "A file with a secret in it gives it to everyone who can read the file. Name where it is to be found, a variable or a secret of the caller.",
   },
   "missing-document": {
     title: "A step file has two documents",

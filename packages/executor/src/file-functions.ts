@@ -65,7 +65,7 @@ function filesOf(workDir: string, patterns: readonly string[]): readonly string[
       if (found.size > MAX_FILES) throw failed(`Cannot hash files: more than ${MAX_FILES} match`);
     }
   }
-  return [...found].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return [...found].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
 function readInto(path: string, maxBytes: number, update: (chunk: Buffer) => void): number {

@@ -124,7 +124,7 @@ export function secretEnvironment(
 /** The secret of the step that a text holds, if there is one. */
 export function secretWithin(text: string, granted: readonly GrantedSecret[]): string | undefined {
   return granted.find(({ value }) => {
-    const secret = String(reveal(value)).trim();
+    const secret = formatValue(reveal(value)).trim();
     return secret.length >= MIN_TRACKED_LENGTH && text.includes(secret);
   })?.name;
 }

@@ -1,5 +1,6 @@
+import { VARIABLE_PATTERN } from "@steps/model";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "./key-table.ts";
-import { ANY, DURATION, ENV, OUTPUT_VALUES, ref, TEXT } from "./shapes.ts";
+import { ANY, DURATION, ENV, FLAG, OUTPUT_VALUES, ref, TEXT } from "./shapes.ts";
 
 /** What has to be done after a list of steps; `ensure` is its other name. */
 export const FINALLY_KEYS: readonly string[] = ["finally", "ensure"];
@@ -9,6 +10,12 @@ export const DEFINITION_KINDS = ["exec", "run", "steps", "parallel"] as const;
 export const LIST_ONLY_KEYS: readonly string[] = ["outputs", "delegate", ...FINALLY_KEYS];
 export const WORK_DIR_KEYS: readonly string[] = ["work_dir", "workdir", "working_dir", "workDir"];
 export const LATER_TYPES: readonly string[] = ["grpc", "container"];
+
+export const INHERIT_ENV: Key = {
+  about:
+    "Which variables the step inherits besides `PATH`, `HOME`, `TMPDIR` and `LANG`: names and patterns (`AWS_*`), `false` for none, `true` for those that every step gets.",
+  shape: { anyOf: [FLAG, { type: "array", items: { type: "string", pattern: VARIABLE_PATTERN.source } }] },
+};
 
 const LAST: Key = { about: "Steps that run when the list has ended, however it did.", shape: ref("items") };
 
@@ -55,12 +62,13 @@ export const DEFINITION_KEYS: DescribedTable = describeKeys({
     ...BODY_KEYS,
     ...LIST_KEYS,
     env: { about: "Variables of the step and of all it runs. They may hold expressions.", shape: ENV },
+    inherit_env: INHERIT_ENV,
     description: { about: "What the step does.", shape: ANY },
   },
   oneOf: DEFINITION_KINDS,
   atMostOne: [FINALLY_KEYS],
   rules: [EXEC_OR_LIST],
-  later: ["inherit_env", "grpc", "container"],
+  later: ["grpc", "container"],
   hints: {
     if: IN_LIST_ITEM,
     when: IN_LIST_ITEM,
@@ -92,6 +100,10 @@ export const EXEC_KEYS: DescribedTable = describeKeys({
     },
     timeout: { about: "How long the process may take: `30s`, `5m`; a bare number is seconds.", shape: DURATION },
     cancel_timeout: { about: "What the process has between TERM and KILL when it is stopped.", shape: DURATION },
+    context_file: {
+      about: "Whether the process finds its inputs and its environment as JSON in the file `$STEP_JSON`.",
+      shape: FLAG,
+    },
     work_dir: WORK_DIR,
     workdir: { ...WORK_DIR, isOld: true },
     working_dir: { ...WORK_DIR, isOld: true },
@@ -99,6 +111,5 @@ export const EXEC_KEYS: DescribedTable = describeKeys({
   },
   required: ["command"],
   atMostOne: [WORK_DIR_KEYS],
-  later: ["context_file"],
   hints: { env: "Write it beside exec:." },
 });

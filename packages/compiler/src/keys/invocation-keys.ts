@@ -1,6 +1,6 @@
-import { STEP_NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model";
 import { CONTINUE_KEYS, CONTROL_KEYS } from "./control-keys.ts";
-import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, LIST_KEYS } from "./definition-keys.ts";
+import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, INHERIT_ENV, LIST_KEYS } from "./definition-keys.ts";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "./key-table.ts";
 import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.ts";
 
@@ -36,6 +36,16 @@ const COMMON_KEYS: Readonly<Record<string, Key>> = {
   ...BODY_KEYS,
   env: { about: "Variables of the step. They may hold expressions, and its `inputs` see them.", shape: ENV },
   inputs: { about: "Values for the inputs of the step. They may hold expressions.", shape: INPUT_VALUES },
+  secrets: {
+    about:
+      "What the step is granted of what its spec asks for: `{NAME: ${{ vars.TOKEN }}}`, or a list of names of the caller's own.",
+    shape: {
+      anyOf: [
+        { type: ["object", "null"], propertyNames: { pattern: NAME_PATTERN.source }, additionalProperties: EXPRESSION },
+        { type: "array", items: { type: "string", pattern: NAME_PATTERN.source } },
+      ],
+    },
+  },
   description: { about: "What the step does here.", shape: ANY },
   ...CONTROL_KEYS,
 };
@@ -61,7 +71,7 @@ const IS_INLINE: JsonSchema = { anyOf: INLINE_KINDS.map((key) => ({ required: [k
 /** An item that holds a definition. */
 export const INLINE_KEYS: DescribedTable = describeKeys({
   what: "an inline step",
-  keys: { ...COMMON_KEYS, ...LIST_KEYS },
+  keys: { ...COMMON_KEYS, ...LIST_KEYS, inherit_env: INHERIT_ENV },
   later: LATER_KEYS,
   hints: HINTS,
   oneOf: KIND_KEYS.filter((key) => !LATER_KEYS.includes(key)),
@@ -69,11 +79,11 @@ export const INLINE_KEYS: DescribedTable = describeKeys({
   rules: [
     implies(
       IS_INLINE,
-      { properties: without(["inputs", "delegate"]) },
-      { properties: without(Object.keys(LIST_KEYS)) },
+      { properties: without(["inputs", "secrets", "delegate"]) },
+      { properties: without([...Object.keys(LIST_KEYS), "inherit_env"]) },
     ),
     EXEC_OR_LIST,
-    implies({ required: ["script"] }, { properties: { inputs: ref("scriptInputs") } }),
+    implies({ required: ["script"] }, { properties: { inputs: ref("scriptInputs"), secrets: false } }),
   ],
 });
 

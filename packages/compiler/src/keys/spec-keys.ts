@@ -1,4 +1,4 @@
-import type { ValueType } from "@steps/model";
+import { NAME_PATTERN, type ValueType } from "@steps/model";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key } from "./key-table.ts";
 import { ANY, FLAG, namedPorts, TEXT } from "./shapes.ts";
 
@@ -44,7 +44,33 @@ export const SPEC_KEYS: DescribedTable = describeKeys({
       about: "What the step gives, by name; or `delegate`, if the outputs are those of a step of its list.",
       shape: { anyOf: [{ const: "delegate" }, namedPorts("output")] },
     },
+    secrets: {
+      about: "What the step asks its caller for, by name. Nobody else sees it.",
+      shape: namedPorts("secret"),
+    },
     description: { about: "What the step is for.", shape: ANY },
+  },
+});
+
+/** One secret of a spec. */
+export const SECRET_KEYS: DescribedTable = describeKeys({
+  what: "a secret",
+  keys: {
+    description: { about: "What the step needs it for.", shape: TEXT },
+    permissions: {
+      about: "What the secret has to allow, for whoever grants it: `[read_api, write_registry]`.",
+      shape: { type: "array", items: TEXT },
+    },
+    as: {
+      about:
+        "How the process gets it: the value in a variable (`env`), or a variable with the path of a file (`file`).",
+      shape: { enum: ["env", "file"] },
+    },
+    env: {
+      about: "The name of that variable; without it the name of the secret in upper case.",
+      shape: { type: "string", pattern: NAME_PATTERN.source },
+    },
+    required: { about: "`false`: the step does without it. By default `true`.", shape: FLAG },
   },
 });
 

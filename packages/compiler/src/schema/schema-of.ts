@@ -4,7 +4,7 @@ import { DEFINITION_KEYS, EXEC_KEYS } from "../keys/definition-keys.ts";
 import { INLINE_KEYS, SCRIPT_INPUTS } from "../keys/invocation-keys.ts";
 import { type DescribedTable, type JsonSchema, type JsonSchemaValue, type Key, OWN_KEY } from "../keys/key-table.ts";
 import { ref } from "../keys/shapes.ts";
-import { DOCUMENT_KEYS, INPUT_KEYS, OUTPUT_KEYS, SPEC_KEYS } from "../keys/spec-keys.ts";
+import { DOCUMENT_KEYS, INPUT_KEYS, OUTPUT_KEYS, SECRET_KEYS, SPEC_KEYS } from "../keys/spec-keys.ts";
 
 /**
  * What a schema is of: the two documents of a step file (`spec`, `definition`), either of them for editors that look at
@@ -20,6 +20,7 @@ const PARTS: Readonly<Record<string, JsonSchema>> = {
   spec: tableSchema(SPEC_KEYS),
   input: tableSchema(INPUT_KEYS),
   output: tableSchema(OUTPUT_KEYS),
+  secret: tableSchema(SECRET_KEYS),
   definition: tableSchema(DEFINITION_KEYS),
   exec: tableSchema(EXEC_KEYS),
   items: { type: "array", items: ref("item") },
