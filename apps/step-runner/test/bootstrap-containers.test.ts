@@ -164,8 +164,9 @@ describe.skipIf(!isPossible)("a program for any container", { timeout: TEST_MS, 
     const proxy = `${HELPER} steps proxy --socket ${socket}`;
     const file = join(tempDir(), "steps.yml");
     writeFileSync(file, "- name: a\n  script: echo served by $(id -u); exit 3\n");
-    const ended = spawnSync(BRIDGE, ["run", file, "--docker", name, "--proxy", proxy, "--quiet"], { encoding: "utf8" });
-    expect(ended).toMatchObject({ status: 3, stdout: "served by 0\n" });
+    const args = ["run", file, "--docker", name, "--proxy", proxy, "--verbose", "--reconnect-for", "30s"];
+    const ended = spawnSync(BRIDGE, args, { encoding: "utf8" });
+    expect(ended, ended.stderr).toMatchObject({ status: 3, stdout: "served by 0\n" });
   });
 
   test.skipIf(process.getuid?.() !== 0)("finds the addresses of names where nothing says how to", async () => {
