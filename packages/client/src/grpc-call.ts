@@ -17,7 +17,7 @@ import { frame, MessageSplitter } from "./message-splitter.ts";
 import { toHeaders } from "./to-headers.ts";
 
 /** Of one message: a result tree is the largest. */
-const MAX_MESSAGE_BYTES = 64 << 20;
+export const MAX_MESSAGE_BYTES: number = 64 << 20;
 
 /** What a call is made with. */
 export interface GrpcOptions {
@@ -48,19 +48,40 @@ export async function callUnary<I extends DescMessage, O extends DescMessage>(
  */
 export async function* callStream<I extends DescMessage, O extends DescMessage>(
   session: Http2Session,
-  { method, input }: { readonly method: Method<I, O>; readonly input: MessageInitShape<I> },
+  call: { readonly method: Method<I, O>; readonly input: MessageInitShape<I> },
   options: GrpcOptions,
 ): AsyncGenerator<MessageShape<O>, void, undefined> {
+  const splitter = new MessageSplitter(MAX_MESSAGE_BYTES);
+  for await (const bytes of callSplit(session, { ...call, splitter }, options)) yield parse(call.method.output, bytes);
+}
+
+/** What makes something of the body of a call. */
+export interface Splitter<T> {
+  /** Nothing of anything further has come. */
+  readonly isEmpty: boolean;
+  push(chunk: Uint8Array): void;
+  shift(): T | undefined;
+}
+
+/** A call whose answers are split in another way than into messages. @throws as {@link callStream} does */
+export async function* callSplit<I extends DescMessage, O extends DescMessage, T>(
+  session: Http2Session,
+  {
+    method,
+    input,
+    splitter,
+  }: { readonly method: Method<I, O>; readonly input: MessageInitShape<I>; readonly splitter: Splitter<T> },
+  options: GrpcOptions,
+): AsyncGenerator<T, void, undefined> {
   const message = frame(toBinary(method.input, create(method.input, input)));
   using call = open(session, `/${method.parent.typeName}/${method.name}`, options);
   call.send(message);
   checkHeaders(await call.response);
-  const splitter = new MessageSplitter(MAX_MESSAGE_BYTES);
   for (;;) {
     const chunk = call.shift() ?? (await call.read());
     if (chunk === undefined) break;
     splitter.push(chunk);
-    for (let bytes = splitter.shift(); bytes !== undefined; bytes = splitter.shift()) yield parse(method.output, bytes);
+    for (let part = splitter.shift(); part !== undefined; part = splitter.shift()) yield part;
   }
   const error = findTrailerError(call.trailer);
   if (error !== undefined) throw error;

@@ -1,12 +1,7 @@
-import {
-  FollowIOResponse_StreamType,
-  type FollowResponse,
-  type Job,
-  type RunRequest,
-  StepRunner,
-} from "@steps/proto/service";
-import { callStream, callUnary, type GrpcOptions } from "./grpc-call.ts";
+import { type FollowResponse, type Job, type RunRequest, StepRunner } from "@steps/proto/service";
+import { callSplit, callStream, callUnary, type GrpcOptions, MAX_MESSAGE_BYTES } from "./grpc-call.ts";
 import type { Http2Session } from "./http2-session.ts";
+import { OutputSplitter } from "./output-splitter.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 5_000;
@@ -100,17 +95,14 @@ export function createServiceClient({ session, headers, server }: Wire): Service
   };
 }
 
-async function* readOutput(
+function readOutput(
   session: Http2Session,
   { id, offsets }: { readonly id: string; readonly offsets: Offsets },
   options: GrpcOptions,
-): AsyncGenerator<OutputPiece, void, undefined> {
+): AsyncIterable<OutputPiece> {
   const input = { id, stdoutOffset: BigInt(offsets.stdout), stderrOffset: BigInt(offsets.stderr) };
-  const call = { method: StepRunner.method.followIO, input };
-  for await (const { stream, streamType, offset } of callStream(session, call, options)) {
-    const isStderr = streamType === FollowIOResponse_StreamType.stderr;
-    yield { stream: isStderr ? "stderr" : "stdout", bytes: stream, offset: Number(offset) };
-  }
+  const splitter = new OutputSplitter(MAX_MESSAGE_BYTES);
+  return callSplit(session, { method: StepRunner.method.followIO, input, splitter }, options);
 }
 
 async function* readTrace(
