@@ -147,7 +147,7 @@ describe("proxy", () => {
     const left = Promise.withResolvers<void>();
     await listen(path, (socket) =>
       socket
-        .once("close", () => left.resolve())
+        .once("end", () => left.resolve())
         .resume()
         .write("hi"),
     );
