@@ -1,13 +1,16 @@
 import { type ConnectRouter, ConnectError, Code, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { gitlab, health, reflection, reflectionAlpha, StepRunner } from "@steps/proto/service";
 import type { JobTable } from "./job-spec.ts";
-import { createRequestHandler, type RequestHandler } from "./listen/request-handler.ts";
+import { createRequestHandler, type RequestHandler, type Shortcut } from "./listen/request-handler.ts";
 import type { OperatorLog } from "./operator-log.ts";
+import { serveByteCall } from "./wire/byte-stream.ts";
 import { type DescriptorFiles, indexDescriptorFiles } from "./wire/descriptor-files.ts";
 import { gitlabService } from "./wire/gitlab-service.ts";
 import { guardCalls } from "./wire/guard-calls.ts";
+import { followIOCall, followLogsCall } from "./wire/log-calls.ts";
 import { healthService } from "./wire/health-service.ts";
 import { reflectionService } from "./wire/reflection-service.ts";
+import type { CallContext } from "./wire/start-job.ts";
 import { stepRunnerService } from "./wire/step-runner-service.ts";
 import { validateRequests } from "./wire/validate-requests.ts";
 
@@ -59,10 +62,22 @@ export function createService(options: ServiceOptions): Service {
   return {
     jobs,
     log,
-    handle: createRequestHandler(router.handlers, log),
+    handle: createRequestHandler(
+      router.handlers,
+      log,
+      logCalls({ jobs, workDir, requiresToken }, log, shutdown.signal),
+    ),
     announceStop: () => stopping.abort(),
     abortCalls: () => shutdown.abort(new ConnectError("The service stops", Code.Unavailable)),
   };
+}
+
+function logCalls(context: CallContext, log: OperatorLog, stopped: AbortSignal): ReadonlyMap<string, Shortcut> {
+  const [followIO, followLogs] = [followIOCall(context), followLogsCall(context)];
+  return new Map<string, Shortcut>([
+    [`/${followIO.name}`, serveByteCall(followIO, { log, stopped })],
+    [`/${followLogs.name}`, serveByteCall(followLogs, { log, stopped })],
+  ]);
 }
 
 interface Parts {

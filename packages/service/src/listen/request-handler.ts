@@ -11,6 +11,9 @@ export type ServerReply = ServerResponse | Http2ServerResponse;
 /** Answers a request. */
 export type RequestHandler = (request: ServerRequest, reply: ServerReply) => void;
 
+/** Answers some requests of a path by itself, and leaves the others. */
+export type Shortcut = (request: ServerRequest, reply: ServerReply, otherwise: RequestHandler) => void;
+
 type Handlers = ReturnType<typeof createConnectRouter>["handlers"];
 type Handler = Handlers[number];
 
@@ -18,11 +21,21 @@ type Handler = Handlers[number];
  * Serves the handlers of a router. Unlike connect-node's own adapter it takes requests whose `:authority` is no host,
  * as clients of unix sockets send them, writes nothing to the terminal, and tells gRPC clients what is not there.
  */
-export function createRequestHandler(handlers: Handlers, log: OperatorLog): RequestHandler {
+export function createRequestHandler(
+  handlers: Handlers,
+  log: OperatorLog,
+  shortcuts: ReadonlyMap<string, Shortcut> = new Map(),
+): RequestHandler {
   const byPath = new Map<string, Handler>(handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply) => {
     reply.on("error", () => undefined);
     request.on("error", () => undefined);
+    const shortcut = shortcuts.get(request.url ?? "");
+    if (shortcut === undefined) whole(request, reply);
+    else shortcut(request, reply, whole);
+  };
+
+  function whole(request: ServerRequest, reply: ServerReply): void {
     const handler = byPath.get(request.url?.split("?", 1)[0] ?? "");
     if (handler === undefined) {
       refuseUnknown(request, reply);
@@ -33,7 +46,7 @@ export function createRequestHandler(handlers: Handlers, log: OperatorLog): Requ
       if (!isLostClient(error, reply)) log(`${handler.requestPath} could not be answered: ${describeFault(error)}`);
       reply.destroy();
     });
-  };
+  }
 }
 
 async function serve(handler: Handler, request: ServerRequest, reply: ServerReply): Promise<void> {
