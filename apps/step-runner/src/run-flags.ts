@@ -1,4 +1,5 @@
 import type { Flag, Flags } from "@steps/console";
+import { givenFlags } from "./job-flags.ts";
 
 export const stateDir: Flag = {
   type: "string",
@@ -75,6 +76,7 @@ export const runFlags: Flags = {
     env: "STEP_RUNNER_GRACE",
   },
   lenient: { type: "boolean", summary: "Unknown keys in step files are warnings", env: "STEP_RUNNER_LENIENT" },
+  ...givenFlags,
   "trace-sync": {
     type: "string",
     summary: "When the journal is forced to the disk",

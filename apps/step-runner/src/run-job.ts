@@ -2,6 +2,7 @@ import { assertWritable, type CommandLine, complain, errors, hurryOutput, output
 import { isAbsolute, resolve } from "node:path";
 import { type Engine, type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
 import { revealString, type RuntimeString, sensitive } from "@steps/model";
+import { givenByFlags } from "./job-flags.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import { StopSignals } from "./signals.ts";
@@ -53,9 +54,10 @@ export async function runJob(
 }
 
 function withFlags(line: CommandLine, job: JobRequest): RunRequest {
+  const given = givenByFlags(line);
   const masked = new Set([
     ...line.list("mask-variable").flatMap((names) => names.split(",")),
-    ...secretVariableNames(Object.keys(job.vars ?? {})),
+    ...secretVariableNames([...Object.keys(job.vars ?? {}), ...Object.keys(given.offeredEnv ?? {})]),
   ]);
   const vars = marked(job.vars ?? {}, masked);
   const env = marked(job.env, masked);
@@ -63,8 +65,10 @@ function withFlags(line: CommandLine, job: JobRequest): RunRequest {
   const graceMs = line.number("grace");
   return {
     ...job,
+    ...given,
     vars,
     env,
+    offeredEnv: marked(given.offeredEnv ?? {}, masked),
     secrets: [...line.list("mask"), ...secretsOf(vars, masked), ...secretsOf(env, masked), ...proxyPasswords(job.env)],
     isLenient: line.boolean("lenient"),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

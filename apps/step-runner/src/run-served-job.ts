@@ -1,7 +1,8 @@
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
 import { secretVariableNames } from "@steps/engine";
-import { digestOf } from "@steps/model";
+import { digestOf, mapObject, revealString } from "@steps/model";
 import type { Job, JobSpec } from "@steps/service";
+import { givenByFlags } from "./job-flags.ts";
 import { type JobRequest, MAX_TIMER_MS } from "./run-job.ts";
 import { aborted, StopSignals } from "./signals.ts";
 import { type RunningService, startService } from "./start-service.ts";
@@ -94,13 +95,23 @@ function specOf(line: CommandLine, { id, request }: ServedJob): JobSpec {
       isFile: false,
       isMasked: masked.has(key) || secretVariableNames([key]).length > 0,
     })),
-    env: {},
+    env: line.boolean("job-env") ? vars : {},
+    ...plainGiven(line),
     secrets: [...line.list("mask"), ...fromEnvironment],
     workDir,
     ...(positionOf === undefined ? {} : { positionOf }),
     ...(jobName === undefined ? {} : { jobName }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(graceMs === undefined ? {} : { graceMs }),
+  };
+}
+
+function plainGiven(line: CommandLine): Pick<JobSpec, "grants" | "offeredEnv" | "mode"> {
+  const { grants, offeredEnv = {}, mode } = givenByFlags(line);
+  return {
+    offeredEnv: mapObject(offeredEnv, revealString),
+    ...(grants === undefined ? {} : { grants: mapObject(grants, revealString) }),
+    ...(mode === undefined ? {} : { mode }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Flags } from "@steps/console";
+import { strictEnv } from "./job-flags.ts";
 import { fetchFlags, stateDir } from "./run-flags.ts";
 
 /** Flags of a service that listens on TCP. */
@@ -35,6 +36,7 @@ export const jobTableFlags: Flags = {
     summary: "How many jobs may run at once; 200 unless given",
     env: "STEP_RUNNER_MAX_JOBS",
   },
+  "strict-env": strictEnv,
   "state-dir": stateDir,
   ...fetchFlags,
 };

@@ -23,6 +23,7 @@ export function setValueCommand(about: {
     ],
     flags: {
       file: { type: "string", placeholder: "FILE", summary: "The file to add it to", env: variable },
+      sensitive: { type: "boolean", summary: "The value is secret: only what is marked for secrets takes it" },
       json: { type: "boolean", summary: "VALUE is a value in JSON: a number, a list, an object" },
     },
     positionals: { min: 2, max: 2 },
@@ -37,6 +38,9 @@ function run(line: CommandLine, variable: string): number {
     throw new UsageError(`${variable} is not set`, "Call it in a step, or name a file with --file.");
   const [name = "", given = ""] = line.positionals;
   const text = given === "-" ? readStdin().replace(/\r?\n$/, "") : given;
-  appendFileSync(file, encodeOutput(name, text, { isJson: line.boolean("json") }));
+  appendFileSync(
+    file,
+    encodeOutput(name, text, { isJson: line.boolean("json"), isSensitive: line.boolean("sensitive") }),
+  );
   return 0;
 }

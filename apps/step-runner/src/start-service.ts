@@ -75,6 +75,7 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     cache: cacheOptions(line),
     onNote: log,
     ...(cacheDir === undefined ? {} : { cacheDir }),
+    isStrictEnv: line.boolean("strict-env"),
     limits: {
       ...(retentionMs === undefined ? {} : { retentionMs }),
       ...(maxJobs === undefined ? {} : { maxJobs }),

@@ -1,4 +1,4 @@
-import type { Position, RuntimeValue, SpecDefinition, Status } from "@steps/model";
+import type { Position, RunMode, RuntimeValue, SpecDefinition, Status } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 
 /** A job as the job table takes it, whichever service it came by. */
@@ -20,6 +20,12 @@ export interface JobSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Values to mask, besides those of masked variables. */
   readonly secrets: readonly string[];
+  /** What the job can grant its steps, besides its masked variables. */
+  readonly grants?: Readonly<Record<string, string>>;
+  /** What steps of the user's own may name in `inherit_env` beyond the environment. */
+  readonly offeredEnv?: Readonly<Record<string, string>>;
+  /** How the language is read, where that is not the default. */
+  readonly mode?: RunMode;
   /** Absolute; made with mode 0700 if it is not there. */
   readonly workDir: string;
   readonly jobName?: string;

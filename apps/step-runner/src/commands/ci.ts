@@ -2,8 +2,9 @@ import { type Command, type CommandLine, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
-import { ambientEnvironment, jobVariables } from "@steps/engine";
+import { jobVariables } from "@steps/engine";
 import { requireCompiled } from "../diagnose.ts";
+import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute, runJob } from "../run-job.ts";
 import type { ServedJob } from "../run-served-job.ts";
@@ -43,13 +44,14 @@ async function run(line: CommandLine): Promise<number> {
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);
   const workDir = isJob ? absolute(projectDir) : process.cwd();
+  const vars = { ...jobVariables(process.env), ...variablesFromEnvironment(line) };
   const job = {
     entry: "ci",
     source: "STEPS",
     specDefinition,
     positionOf: compiled.positionOf,
-    vars: jobVariables(process.env),
-    env: ambientEnvironment(process.env),
+    vars,
+    env: baseEnvironment(line, vars),
     workDir,
     baseDir: workDir,
     ...(process.env["CI_JOB_NAME"] === undefined ? {} : { jobName: process.env["CI_JOB_NAME"] }),

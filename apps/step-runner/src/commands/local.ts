@@ -1,5 +1,6 @@
 import type { Command, CommandLine } from "@steps/console";
-import { ambientEnvironment, userDirectories } from "@steps/engine";
+import { userDirectories } from "@steps/engine";
+import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { jobFlags, readJob } from "../read-job.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
@@ -28,22 +29,23 @@ async function run(line: CommandLine): Promise<number> {
   const read = readJob(line, path);
   if (read === undefined) return 2;
   const { job, workDir } = read;
+  const vars = { ...variablesFromEnvironment(line), ...job.variables };
   return runJob(line, {
     entry: "local",
     source: path,
     jobName: job.name,
     specDefinition: job.specDefinition,
     positionOf: job.positionOf,
-    vars: job.variables,
-    env: jobEnvironment(line),
+    vars,
+    env: jobEnvironment(line, vars),
     workDir,
     baseDir: workDir,
   });
 }
 
 // A step-runner that the job calls keeps its files where this one does and fetches from where this one does.
-function jobEnvironment(line: CommandLine): Record<string, string> {
-  const env = ambientEnvironment(process.env);
+function jobEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
+  const env = baseEnvironment(line, vars);
   const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
   for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
   for (const [name, flag] of Object.entries({ ...fetchFlags, "state-dir": stateDir })) {

@@ -1,9 +1,9 @@
-import { type Command, type CommandLine, errors, output, print, terminalOf, UsageError } from "@steps/console";
-import { readFileSync } from "node:fs";
+import { type Command, type CommandLine, errors, output, print, terminalOf } from "@steps/console";
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
 import { openEngine } from "../open-engine.ts";
+import { readSecrets } from "../read-secrets.ts";
 import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
 import { formatReplayReport, replayReportJson } from "../replay-report.ts";
@@ -137,24 +137,4 @@ function plan(trace: Trace): string {
     ...(rows.length === 0 ? ["  none"] : rows),
     "",
   ].join("\n");
-}
-
-function readSecrets(texts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const split = text.indexOf("=");
-      if (split < 1) throw new UsageError("--secret is not NAME=VALUE");
-      return [text.slice(0, split), readSecret(text.slice(0, split), text.slice(split + 1))];
-    }),
-  );
-}
-
-function readSecret(name: string, value: string): string {
-  if (value.startsWith("env:")) {
-    const found = process.env[value.slice("env:".length)];
-    if (found === undefined)
-      throw new UsageError(`--secret ${name} names a variable that is not set: "${value.slice("env:".length)}"`);
-    return found;
-  }
-  return value.startsWith("file:") ? readFileSync(value.slice("file:".length), "utf8").replace(/\r?\n$/, "") : value;
 }

@@ -1,7 +1,7 @@
 import { type Command, type CommandLine, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { compileInput } from "@steps/compiler";
-import { ambientEnvironment, type Engine } from "@steps/engine";
+import type { Engine } from "@steps/engine";
 import {
   formatReference,
   type InputSpec,
@@ -12,6 +12,8 @@ import {
   type StepReference,
 } from "@steps/model";
 import { showDiagnostics } from "../diagnose.ts";
+import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
+import { readSecrets } from "../read-secrets.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";
@@ -54,17 +56,17 @@ async function execute(line: CommandLine): Promise<number> {
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
   const input = readDefinition(line);
   if (input === undefined) return 2;
+  const vars = { ...variablesFromEnvironment(line), ...line.pairs("job") };
   const job = {
     entry: "run",
-    vars: line.pairs("job"),
-    env: { ...ambientEnvironment(process.env), ...line.pairs("env") },
+    vars,
+    env: { ...baseEnvironment(line, vars), ...line.pairs("env") },
     workDir,
     baseDir: workDir,
   } as const;
   return runJob(line, async (engine, signal) => {
-    const invoked = await giveInputs(input, line.pairs("inputs"), (step) =>
-      specOf(engine, step, { line, workDir, signal }),
-    );
+    const given = { inputs: line.pairs("inputs"), secrets: Object.keys(readSecrets(line.list("secret"))) };
+    const invoked = await giveInputs(input, given, (step) => specOf(engine, step, { line, workDir, signal }));
     return { ...job, ...invoked };
   });
 }
@@ -96,7 +98,10 @@ function readDefinition(line: CommandLine): Input | undefined {
  */
 async function giveInputs(
   input: Input,
-  given: Readonly<Record<string, string>>,
+  {
+    inputs: given,
+    secrets,
+  }: { readonly inputs: Readonly<Record<string, string>>; readonly secrets: readonly string[] },
   specOfStep: (step: StepReference) => Promise<Spec | undefined>,
 ): Promise<Definition> {
   const names = Object.keys(given);
@@ -104,11 +109,19 @@ async function giveInputs(
   const spec = names.length === 0 ? undefined : await specOfStep(input.step);
   const own = Object.fromEntries(names.map((name) => [name, portOf(spec, name)]));
   const inputs = Object.fromEntries(names.map((name) => [name, `\${{ inputs.${name} }}`]));
+  const grants = Object.fromEntries(secrets.map((name) => [name, `\${{ secrets["${name}"] }}`]));
+  const invocation = {
+    name: "",
+    step: input.step,
+    inputs,
+    env: {},
+    ...(secrets.length === 0 ? {} : { secrets: grants }),
+  };
   return {
     source: input.source,
     specDefinition: {
       spec: { inputs: own, outputs: {} },
-      definition: { type: "steps", steps: [{ name: "", step: input.step, inputs, env: {} }], env: {}, outputs: {} },
+      definition: { type: "steps", steps: [invocation], env: {}, outputs: {} },
     },
     inputs: mark(given, { inputs: own, outputs: {} }),
   };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ambientEnvironment, type RunRequest, secretVariableNames } from "@steps/engine";
-import { createObject, NAME_PATTERN, type RuntimeString, sensitive } from "@steps/model";
+import { createObject, mapObject, NAME_PATTERN, type RuntimeString, sensitive } from "@steps/model";
 import type { JobSpec } from "../job-spec.ts";
 import { VARIABLES_FOLDER } from "./job-folder.ts";
 
@@ -34,7 +34,7 @@ export function createEngineJob(spec: JobSpec, options: EngineJobOptions): Engin
   const plainEnv = { ...ambientEnvironment(options.env), ...spec.env };
   const masked = new Set([
     ...spec.variables.flatMap(({ key, isMasked }) => (isMasked ? [key] : [])),
-    ...secretVariableNames([...variables.keys(), ...Object.keys(plainEnv)]),
+    ...secretVariableNames([...variables.keys(), ...Object.keys(plainEnv), ...Object.keys(spec.offeredEnv ?? {})]),
   ]);
   const vars = createObject<RuntimeString>();
   for (const { key, value, isFile } of variables.values()) {
@@ -67,6 +67,11 @@ export function createEngineJob(spec: JobSpec, options: EngineJobOptions): Engin
     logLimits: { stepBytes: maxLogBytes, jobBytes: maxLogBytes },
     ...(positionOf === undefined ? {} : { positionOf }),
     ...(jobName === undefined ? {} : { jobName }),
+    ...(spec.grants === undefined ? {} : { grants: mapObject(spec.grants, sensitive) }),
+    ...(spec.offeredEnv === undefined
+      ? {}
+      : { offeredEnv: mapObject(spec.offeredEnv, (value, name) => marked(name, value, masked)) }),
+    ...(spec.mode === undefined ? {} : { mode: spec.mode }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
   return { request, secrets };

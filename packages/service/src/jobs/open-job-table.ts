@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type EngineOptions, privateDirectory } from "@steps/engine";
+import { ambientEnvironment, type EngineOptions, privateDirectory } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { JobTable } from "../job-spec.ts";
 import { createClock } from "./clock.ts";
@@ -22,6 +22,8 @@ export interface JobTableOptions {
   readonly runner: { readonly name: string; readonly version: string };
   /** What the ambient part of each job's environment is taken from. Default: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Jobs start from hardly anything of `env` but PATH and HOME. */
+  readonly isStrictEnv?: boolean;
   readonly limits?: Partial<JobLimits>;
   /** What a job that is cancelled has between TERM and KILL unless it says otherwise. Default: 30 seconds. */
   readonly graceMs?: number;
@@ -72,7 +74,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
       jobs,
       tombstones,
       runner,
-      env,
+      env: options.isStrictEnv === true ? ambientEnvironment(env, { isStrict: true }) : env,
       clock,
       onNote,
       unlock,

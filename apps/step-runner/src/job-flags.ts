@@ -1,0 +1,86 @@
+import { type CommandLine, type Flag, type Flags, UsageError } from "@steps/console";
+import { ambientEnvironment, matchingVariables, offeredEnvironment, type RunRequest } from "@steps/engine";
+import { type RuntimeString, sensitive, VARIABLE_PATTERN } from "@steps/model";
+import { readSecrets } from "./read-secrets.ts";
+
+export const strictEnv: Flag = {
+  type: "boolean",
+  summary: "Steps start from PATH, HOME, TMPDIR and LANG only, besides what they and their callers name",
+  env: "STEP_RUNNER_STRICT_ENV",
+};
+
+/** Flags that say what the steps of a job are given, and how they are read. */
+export const givenFlags: Flags = {
+  secret: {
+    type: "list",
+    placeholder: "NAME=VALUE",
+    summary: "A secret that the job can grant to steps that ask for it; VALUE may be env:X or file:P; repeat for more",
+  },
+  "strict-env": strictEnv,
+  "job-env": {
+    type: "boolean",
+    summary: "The processes of all steps get the job variables as environment",
+    env: "STEP_RUNNER_JOB_ENV",
+  },
+  "vars-from-env": {
+    type: "list",
+    placeholder: "PATTERN",
+    summary: "Job variables from the environment: a name, or a pattern such as DEPLOY_*; repeat for more",
+    env: "STEP_RUNNER_VARS_FROM_ENV",
+  },
+  compat: {
+    type: "string",
+    summary:
+      "Where the years differ: scripts go on after a failing line (2025), commands start in the step's folder (blueprint)",
+    choices: ["2025", "blueprint"],
+    env: "STEP_RUNNER_COMPAT",
+  },
+  "strict-moa": {
+    type: "boolean",
+    summary: "Only strings may have text around them; other values need str()",
+    env: "STEP_RUNNER_STRICT_MOA",
+  },
+  sensitive: {
+    type: "string",
+    summary: "What a secret in a place that is not marked for it is; it is masked in any case",
+    choices: ["error", "warn"],
+    default: "error",
+    env: "STEP_RUNNER_SENSITIVE",
+  },
+};
+
+/** Variables of the environment of the command that `--vars-from-env` makes job variables. @throws {UsageError} */
+export function variablesFromEnvironment(line: CommandLine): Record<string, string> {
+  const patterns = line.list("vars-from-env").flatMap((text) => text.split(/[\s,]+/).filter((part) => part !== ""));
+  const wrong = patterns.find((pattern) => !VARIABLE_PATTERN.test(pattern));
+  if (wrong !== undefined)
+    throw new UsageError(`--vars-from-env is "${wrong}"`, "It takes names and patterns: DEPLOY_*.");
+  return matchingVariables(process.env, patterns);
+}
+
+/** What the processes of all steps start from. */
+export function baseEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
+  const ambient = ambientEnvironment(process.env, { isStrict: line.boolean("strict-env") });
+  return line.boolean("job-env") ? { ...ambient, ...vars } : ambient;
+}
+
+/** What else the flags give a job. @throws {UsageError} */
+export function givenByFlags(line: CommandLine): Pick<RunRequest, "offeredEnv" | "grants" | "mode"> {
+  const secrets = readSecrets(line.list("secret"));
+  const names = Object.keys(secrets);
+  const compat = line.string("compat");
+  const mode = {
+    ...(compat === "2025" || compat === "blueprint" ? ({ compat } as const) : {}),
+    ...(line.boolean("strict-moa") ? { isStrictMoa: true } : {}),
+    ...(line.string("sensitive") === "warn" ? { warnsOfSensitive: true } : {}),
+  };
+  return {
+    offeredEnv: offeredEnvironment(process.env),
+    ...(names.length === 0 ? {} : { grants: markAll(secrets) }),
+    ...(Object.keys(mode).length === 0 ? {} : { mode }),
+  };
+}
+
+function markAll(secrets: Readonly<Record<string, string>>): Record<string, RuntimeString> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, sensitive(value) as RuntimeString]));
+}
