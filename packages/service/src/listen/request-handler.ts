@@ -72,14 +72,16 @@ function isLostClient(error: unknown, reply: ServerReply): boolean {
   return reply.destroyed || code === Code.Aborted || code === Code.Canceled;
 }
 
-// The library encodes more of an error's text than gRPC says, and some clients decode only what gRPC says.
 function spellMessage(reply: ServerReply): void {
   const addTrailers = reply.addTrailers.bind(reply);
-  reply.addTrailers = (trailers: Record<string, string>) => {
-    const message = trailers["grpc-message"];
-    if (message === undefined) addTrailers(trailers);
-    else addTrailers({ ...trailers, "grpc-message": percentEncode(decodeURIComponent(message)) });
-  };
+  reply.addTrailers = (trailers: Record<string, string>) => addTrailers(spellTrailers(trailers));
+}
+
+/** The library encodes more of an error's text than gRPC says, and some clients decode only what gRPC says. */
+export function spellTrailers(trailers: Readonly<Record<string, string>>): Record<string, string> {
+  const message = trailers["grpc-message"];
+  if (message === undefined) return trailers;
+  return { ...trailers, "grpc-message": percentEncode(decodeURIComponent(message)) };
 }
 
 /** As gRPC has it: what is no printable ASCII, and the percent sign. */

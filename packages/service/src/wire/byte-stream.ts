@@ -5,7 +5,7 @@ import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/proto
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { RequestHandler, ServerReply, ServerRequest } from "../listen/request-handler.ts";
+import { type RequestHandler, type ServerReply, type ServerRequest, spellTrailers } from "../listen/request-handler.ts";
 import type { OperatorLog } from "../operator-log.ts";
 import { wireErrorOf } from "./guard-calls.ts";
 
@@ -99,7 +99,7 @@ function end(reply: Http2ServerResponse, failure: ConnectError | undefined): voi
 function statusOf(failure: ConnectError | undefined): Record<string, string> {
   const trailers = new Headers();
   setTrailerStatus(trailers, failure);
-  return Object.fromEntries(trailers as unknown as Iterable<[string, string]>);
+  return spellTrailers(Object.fromEntries(trailers as unknown as Iterable<[string, string]>));
 }
 
 /** Both parts go down together, and neither is copied. */
