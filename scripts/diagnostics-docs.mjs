@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMPILER_RULES } from "../packages/compiler/src/index.ts";
-import { CHECK_RULES } from "../packages/engine/src/check-rules.ts";
+import { CHECK_RULES } from "../packages/engine/src/check/check-rules.ts";
 import { CI_RULES } from "../packages/gitlab-ci/src/index.ts";
 
 const target = join(import.meta.dirname, "../docs/reference/diagnostics.md");

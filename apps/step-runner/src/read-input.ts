@@ -1,8 +1,8 @@
 import { type CommandLine, type Flags, UsageError } from "@steps/console";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { basename } from "node:path";
-import { compileInput, compileStepList } from "@steps/compiler";
-import { CompileError } from "@steps/engine";
+import { basename, dirname } from "node:path";
+import { type Compiled, compileInput, compileStepList } from "@steps/compiler";
+import { CompileError, jobVariables } from "@steps/engine";
 import { type Diagnostic, formatReference, type SpecDefinition, type StepReference } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
@@ -10,6 +10,7 @@ import { jobFlags, readJob } from "./read-job.ts";
 import { readStdin } from "./read-stdin.ts";
 import { gitFlags, readReference } from "./reference-argument.ts";
 import { fetchFlags } from "./run-flags.ts";
+import { absolute } from "./run-job.ts";
 import { StopSignals } from "./signals.ts";
 
 /** Flags of commands that read any kind of input without running it. */
@@ -27,37 +28,61 @@ export interface Input {
   readonly specDefinition: SpecDefinition | undefined;
 }
 
+/** A text of steps, compiled, and where it stands. */
+export interface TextInput extends Input {
+  readonly positionOf?: Compiled["positionOf"] | undefined;
+  /** Absolute: where its local references start. */
+  readonly baseDir: string;
+  /** Absolute: the step file that it is. */
+  readonly file?: string;
+}
+
 /**
  * Reads what the arguments name: --json, a job of a CI file, a step file or list, a reference, standard input for `-`,
  * or the variable STEPS if there is no argument. @throws {UsageError}
  */
 export async function readInput(line: CommandLine): Promise<Input> {
+  const input = readTextOrReference(line);
+  return "kind" in input ? load(line, input) : input;
+}
+
+/** As `readInput()`, but a reference is left as it is. @throws {UsageError} */
+export function readTextOrReference(line: CommandLine): TextInput | StepReference {
   const [path] = line.positionals;
   const json = line.string("json") ?? (path === "-" ? "-" : undefined);
   if (json !== undefined)
     return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
   if (path !== undefined && isFile(path)) {
-    if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml")
-      return compileText(line, path, readFileSync(path, "utf8"));
-    return { name: path, specDefinition: readJob(line, path)?.job.specDefinition };
+    if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml") return compileFile(line, path);
+    const read = readJob(line, path);
+    const baseDir = absolute(line.string("work-dir") ?? dirname(path));
+    return { name: path, specDefinition: read?.job.specDefinition, positionOf: read?.job.positionOf, baseDir };
   }
-  const reference = readReference(line);
-  return reference === undefined ? readSteps(line) : load(line, reference);
+  return readReference(line) ?? readSteps(line);
 }
 
-function compileText(line: CommandLine, name: string, text: string): Input {
+function compileText(line: CommandLine, name: string, text: string): TextInput {
   const compiled = compileInput({ name, text }, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics, { withNotes: true });
-  return { name, specDefinition: compiled.specDefinition };
+  const { specDefinition, positionOf } = compiled;
+  return { name, specDefinition, positionOf, baseDir: process.cwd() };
 }
 
-function readSteps(line: CommandLine): Input {
+// A step file of two documents is a step in its folder; other texts are steps of the current directory.
+function compileFile(line: CommandLine, path: string): TextInput {
+  const text = readFileSync(path, "utf8");
+  const input = compileText(line, path, text);
+  return /^---(?:\s|$)/m.test(text) ? { ...input, baseDir: absolute(dirname(path)), file: absolute(path) } : input;
+}
+
+function readSteps(line: CommandLine): TextInput {
   const text = process.env["STEPS"];
   if (text === undefined)
     throw new UsageError("Nothing to read", "Name a file or a reference, give --json, or set STEPS.");
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics, { withNotes: true });
-  return { name: "STEPS", specDefinition: compiled.specDefinition };
+  const { specDefinition, positionOf } = compiled;
+  return { name: "STEPS", specDefinition, positionOf, baseDir: process.cwd() };
 }
 
 async function load(line: CommandLine, reference: StepReference): Promise<Input> {
@@ -68,6 +93,7 @@ async function load(line: CommandLine, reference: StepReference): Promise<Input>
     const loaded = await engine.load(reference, process.cwd(), {
       signal: stop.signal,
       isLenient: line.boolean("lenient"),
+      vars: jobVariables(process.env),
       onDiagnostics: (_path, diagnostics: readonly Diagnostic[]) =>
         showDiagnostics(line, diagnostics, { withNotes: true }),
     });

@@ -4,6 +4,7 @@ import type { LoadedStep } from "@steps/executor";
 import type { StepReference } from "@steps/model";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
 import { privateDirectory, userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
@@ -40,11 +41,13 @@ export interface Engine extends AsyncDisposable {
   recover(journal?: string): Promise<Recovered>;
   /** Fetches and compiles one step without running it; `baseDir` is where local references start. */
   load(reference: StepReference, baseDir: string, options: LoadOptions): Promise<LoadedStep>;
+  /** Compiles everything that a compiled step names, as far as that can be known without running it, and checks the calls. */
+  check(root: CheckRoot | CheckReference, options: LoadOptions): Promise<CheckedTree>;
 }
 
 export interface LoadOptions extends Pick<
   LoaderOptions,
-  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "isStrict"
+  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "isStrict" | "vars"
 > {
   readonly signal: AbortSignal;
 }
@@ -67,6 +70,7 @@ export function createEngine(options: EngineOptions): Engine {
     replay: (trace, replayOptions) => replay(context, trace, replayOptions),
     recover: (journal) => recover(stateDir, journal),
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
+    check: async (root, loadOptions) => (await import("./check/check.ts")).check(context, root, loadOptions),
     [Symbol.asyncDispose]: async () => {
       for (const directory of ended.splice(0)) closeRunDirectory(directory, stateDir);
       await cache[Symbol.asyncDispose]();

@@ -6,7 +6,9 @@ export {
   offeredEnvironment,
   secretVariableNames,
 } from "./base-environment.ts";
-export { CHECK_RULES, type CheckCode } from "./check-rules.ts";
+export { CHECK_RULES, type CheckCode } from "./check/check-rules.ts";
+export type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
+export type { CheckedStep } from "./check/checked-step.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";

@@ -79,10 +79,11 @@ function leakProblem(name: string, spec: Spec, given: Inputs): string | undefine
   return `input "${name}": a sensitive value is given to an input that is not declared "sensitive: true"`;
 }
 
-function typedValue(
+/** A value as the input's type; `undefined` if it is of another. */
+export function typedValue(
   value: RuntimeValue,
   input: InputSpec,
-  options: { readonly allowJsonText?: boolean },
+  options: { readonly allowJsonText?: boolean } = {},
 ): RuntimeValue | undefined {
   if (kindOf(value) === "null" && input.default === null) return null;
   return coerce(value, input.type, options);
@@ -93,7 +94,8 @@ function checkGroup(names: readonly string[], check: (name: string) => string | 
   if (problems.length > 0) throw invalid(problems);
 }
 
-function optionProblem(name: string, input: InputSpec, runtimeValue: RuntimeValue): string | undefined {
+/** Why a value of the right type is none of the options, if it is none. */
+export function optionProblem(name: string, input: InputSpec, runtimeValue: RuntimeValue): string | undefined {
   if (input.options === undefined) return undefined;
   const value = reveal(runtimeValue);
   if (value === null && input.default === null) return undefined;
@@ -102,7 +104,8 @@ function optionProblem(name: string, input: InputSpec, runtimeValue: RuntimeValu
   return `input "${name}": ${shown(runtimeValue, value)} is not one of ${options}`;
 }
 
-function matchProblem(name: string, input: InputSpec, runtimeValue: RuntimeValue): string | undefined {
+/** Why a value of the right type does not match, if it does not. */
+export function matchProblem(name: string, input: InputSpec, runtimeValue: RuntimeValue): string | undefined {
   if (input.match === undefined || input.type !== "string") return undefined;
   const value = reveal(runtimeValue);
   if (typeof value !== "string") return undefined;

@@ -4,10 +4,12 @@ import type { DiagnosticRule } from "@steps/model";
 export type CheckCode =
   | "input-mismatch"
   | "missing-input"
+  | "missing-secret"
   | "reference-cycle"
   | "step-unavailable"
   | "too-many-steps"
-  | "unknown-input";
+  | "unknown-input"
+  | "unknown-secret";
 
 /** What each code means and what to do about it. */
 export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
@@ -18,6 +20,10 @@ export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
   "missing-input": {
     title: "A required input is not given",
     help: "Give it under `inputs:`, or give it a default in the spec of the step.",
+  },
+  "missing-secret": {
+    title: "A required secret is not granted",
+    help: "Write `secrets:` at the item that names the step, with where the secret is to be found.",
   },
   "reference-cycle": {
     title: "A step names itself, maybe by way of others",
@@ -34,5 +40,9 @@ export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
   "unknown-input": {
     title: "An input that the step does not have",
     help: "Its spec declares none of this name. The hint has the nearest one.",
+  },
+  "unknown-secret": {
+    title: "A secret that the step does not ask for",
+    help: "It would be handed out for nothing. Remove it, or declare it in the spec of the step.",
   },
 };

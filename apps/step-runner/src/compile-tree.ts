@@ -1,0 +1,66 @@
+import type { CommandLine } from "@steps/console";
+import { type CheckedStep, type CheckedTree, CompileError, jobVariables } from "@steps/engine";
+import { encodeSpecDefinition, hasErrors, type Resource } from "@steps/model";
+import { showDiagnostics } from "./diagnose.ts";
+import { openEngine } from "./open-engine.ts";
+import { readTextOrReference } from "./read-input.ts";
+import { StopSignals } from "./signals.ts";
+
+/** A step of the tree that `compile --eager` prints. */
+interface TreeNode {
+  readonly path: string;
+  readonly name?: string;
+  readonly reference: string;
+  readonly state: CheckedStep["state"];
+  readonly sameAs?: string;
+  readonly component?: Omit<Resource, "isMutable">;
+  readonly subpath?: string;
+  readonly definitionDigest?: string;
+  /** In protobuf's JSON form, as `compile` prints it. */
+  readonly baseline?: unknown;
+  readonly steps?: readonly TreeNode[];
+}
+
+/** Compiles what the arguments name and all that it names; shows what is wrong. `undefined` if there are errors. */
+export async function compileTree(line: CommandLine): Promise<TreeNode | undefined> {
+  const input = readTextOrReference(line);
+  await using engine = openEngine(line);
+  using stop = new StopSignals();
+  const options = { signal: stop.signal, isLenient: line.boolean("lenient"), vars: jobVariables(process.env) };
+  let tree: CheckedTree;
+  if ("kind" in input) {
+    try {
+      tree = await engine.check({ reference: input, baseDir: process.cwd() }, options);
+    } catch (error) {
+      if (!(error instanceof CompileError)) throw error;
+      showDiagnostics(line, error.diagnostics, { withNotes: true });
+      return undefined;
+    }
+  } else {
+    const { specDefinition } = input;
+    if (specDefinition === undefined) return undefined;
+    tree = await engine.check({ ...input, specDefinition }, options);
+  }
+  showDiagnostics(line, tree.diagnostics, { withNotes: true });
+  return hasErrors(tree.diagnostics) ? undefined : encode(tree.root);
+}
+
+function encode(step: CheckedStep): TreeNode {
+  const { path, name, reference, state, sameAs, component, subpath, definitionDigest, specDefinition, steps } = step;
+  return {
+    path,
+    ...(name === "" ? {} : { name }),
+    reference,
+    state,
+    ...(sameAs === undefined ? {} : { sameAs }),
+    ...(component === undefined ? {} : { component: encodeComponent(component) }),
+    ...(subpath === undefined ? {} : { subpath }),
+    ...(definitionDigest === undefined ? {} : { definitionDigest }),
+    ...(specDefinition === undefined ? {} : { baseline: encodeSpecDefinition(specDefinition) }),
+    ...(steps.length === 0 ? {} : { steps: steps.map(encode) }),
+  };
+}
+
+function encodeComponent({ isMutable: _isMutable, ...component }: Resource): Omit<Resource, "isMutable"> {
+  return component;
+}

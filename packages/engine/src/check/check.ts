@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Diagnostic } from "@steps/model";
+import type { LoadOptions } from "../create-engine.ts";
+import { privateDirectory } from "../directories.ts";
+import { StepLoader } from "../load-step.ts";
+import type { RunContext } from "../run.ts";
+import { type CheckedTree, type CheckReference, type CheckRoot, StepChecker } from "./check-steps.ts";
+
+/** Follows a tree of steps without running it; what it names is fetched. The diagnostics are those of all files. */
+export async function check(
+  { cache, program, stateDir }: RunContext,
+  root: CheckRoot | CheckReference,
+  options: LoadOptions,
+): Promise<CheckedTree> {
+  const tmpDir = mkdtempSync(join(privateDirectory(stateDir), "check-"));
+  const files: Diagnostic[] = [];
+  const seen = new Set<readonly Diagnostic[]>();
+  try {
+    const loader = new StepLoader({
+      ...options,
+      cache,
+      tmpDir,
+      ...(program === undefined ? {} : { program }),
+      onDiagnostics: (path, diagnostics) => {
+        if (!seen.has(diagnostics)) files.push(...diagnostics);
+        seen.add(diagnostics);
+        options.onDiagnostics?.(path, diagnostics);
+      },
+    });
+    const checker = new StepChecker(loader, options.signal);
+    const tree = await ("reference" in root ? checker.checkReference(root) : checker.check(root));
+    return { root: tree.root, diagnostics: [...files, ...tree.diagnostics] };
+  } finally {
+    rmSync(tmpDir, { recursive: true, force: true });
+  }
+}
