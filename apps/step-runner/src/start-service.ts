@@ -13,10 +13,12 @@ import {
   type Listener,
   openJobTable,
   type OperatorLog,
+  runSession,
   type Service,
   stopService,
 } from "@steps/service";
 import { cacheOptions } from "./cache-options.ts";
+import { ownProgram } from "./open-engine.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that runs in this process. */
@@ -26,8 +28,10 @@ export interface RunningService {
   /** Says on standard error where the service listens, and with what token if one was made. */
   announce(): void;
   /** Takes no new calls and waits for those that run, but not longer than this. */
-  drain(timeoutMs: number): Promise<void>;
+  drain(timeoutMs: number): Promise<boolean>;
   stop(): Promise<void>;
+  /** See `runSession()` of the service. */
+  runSession(command: readonly string[], signal: AbortSignal): Promise<number>;
 }
 
 /** Where a service listens. */
@@ -56,6 +60,7 @@ export async function startService(
       announce: () => announce(listeners, token),
       drain: (timeoutMs) => drainListeners(listeners, timeoutMs),
       stop: () => stopService(service, listeners),
+      runSession,
     };
   } catch (error) {
     await stopService(service, listeners);
@@ -73,6 +78,7 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
     runner: { name: "step-runner", version: VERSION },
     cache: cacheOptions(line),
+    program: ownProgram,
     onNote: log,
     ...(cacheDir === undefined ? {} : { cacheDir }),
     isStrictEnv: line.boolean("strict-env"),

@@ -1,6 +1,6 @@
 import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
-import type { LoadedStep } from "@steps/executor";
+import type { LoadedStep, PipeReserve } from "@steps/executor";
 import type { StepReference } from "@steps/model";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,8 @@ export interface EngineOptions {
    * directory if there is none. Without it there are no built-in steps but `script`.
    */
   readonly program?: (stateDir: string) => string;
+  /** Pipes that are there before a run begins; for a process that starts many. */
+  readonly pipeReserve?: PipeReserve;
   /** Default: the user's directory, see `userDirectories()`. */
   readonly cacheDir?: string;
   readonly stateDir?: string;
@@ -62,7 +64,8 @@ export function createEngine(options: EngineOptions): Engine {
   const { traceSync = "background", runner } = options;
   const { program: makeProgram } = options;
   const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
-  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program };
+  const { pipeReserve } = options;
+  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program, pipeReserve };
   return {
     cache,
     stateDir,

@@ -26,6 +26,6 @@ export {
 export type { RunHooks, RunRequest, RunResult } from "./run.ts";
 export { listRuns, ownerOf, removeTemporary, type RunDirectory } from "./run-directory.ts";
 export type { OutputListener, StoredOutput } from "./step-log-file.ts";
-export { Cancelled, killSurvivors } from "@steps/executor";
+export { Cancelled, killSurvivors, PipeReserve } from "@steps/executor";
 export { runBuiltin } from "./run-builtin.ts";
 export type { BuiltinPlace } from "./builtin-images.ts";

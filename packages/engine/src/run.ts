@@ -1,5 +1,5 @@
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { execute } from "@steps/executor";
+import { execute, type PipeReserve } from "@steps/executor";
 import {
   type Diagnostic,
   Environment,
@@ -107,6 +107,7 @@ export interface RunContext {
   readonly ended: RunDirectory[];
   readonly runner: { readonly name: string; readonly version: string };
   readonly program: (() => string) | undefined;
+  readonly pipeReserve: PipeReserve | undefined;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
@@ -227,6 +228,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
       graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
       // A run inside a step of another is part of that one too.
       cookie: directory.traceId,
+      ...(context.pipeReserve === undefined ? {} : { pipeReserve: context.pipeReserve }),
       ...(process.env["STEP_RUNNER_COOKIE"] === undefined ? {} : { outerCookie: process.env["STEP_RUNNER_COOKIE"] }),
       ...(request.hurry === undefined ? {} : { hurry: request.hurry }),
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),

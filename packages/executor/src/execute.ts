@@ -32,7 +32,7 @@ const SURVIVOR_GRACE_MS = 1000;
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
   const stop = signalWithTimeout(signal, request.timeoutMs);
-  const pipes = new OutputPipePool(request.jobTmp);
+  const pipes = new OutputPipePool(request.jobTmp, request.pipeReserve);
   pipes.prepare();
   const run: Run = createRun({ request, hooks, pipes, signal: stop.signal });
   try {

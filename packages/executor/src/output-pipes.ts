@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { closeSync, constants, fstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { Fifos, makeFifos, removeFifos } from "./fifos.ts";
+import type { PipeReserve } from "./pipe-reserve.ts";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
 export interface OutputPipes {
@@ -20,19 +18,6 @@ export interface OutputPipes {
   release(areDrained: boolean): void;
 }
 
-/** A pair of named pipes in a folder of their own. */
-class Fifos {
-  readonly dir: string;
-  readonly stdout: string;
-  readonly stderr: string;
-
-  constructor(dir: string) {
-    this.dir = dir;
-    this.stdout = join(dir, "stdout");
-    this.stderr = join(dir, "stderr");
-  }
-}
-
 /**
  * Makes the pipes of one process after the other. Node's own are sockets, which a process cannot open again:
  * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made by `mkfifo`, which
@@ -41,12 +26,17 @@ class Fifos {
  */
 export class OutputPipePool {
   readonly #dir: string;
+  readonly #reserve: PipeReserve | undefined;
   #next: Promise<Fifos | undefined> | Fifos | undefined;
   #hasFifos = true;
 
-  /** @param dir an existing private directory */
-  constructor(dir: string) {
+  /**
+   * @param dir an existing private directory
+   * @param reserve where pipes may be taken from that nobody used yet
+   */
+  constructor(dir: string, reserve?: PipeReserve) {
     this.#dir = dir;
+    this.#reserve = reserve;
   }
 
   /** Begins to make the first pipes, so that nothing has to wait for them. */
@@ -70,14 +60,14 @@ export class OutputPipePool {
         },
         release: (areDrained) => {
           if (areDrained) this.#next = fifos;
-          else remove(fifos);
+          else removeFifos(fifos);
         },
       };
     } catch (error) {
       // A step removed them, or there are no descriptors left; then the attempt to spawn will say so.
       void error;
       for (const fd of opened) closeSync(fd);
-      remove(fifos);
+      removeFifos(fifos);
       return nodePipes;
     }
   }
@@ -85,7 +75,7 @@ export class OutputPipePool {
   async close(): Promise<void> {
     const fifos = await this.#next;
     this.#next = undefined;
-    if (fifos) remove(fifos);
+    if (fifos) removeFifos(fifos);
   }
 
   async #take(): Promise<Fifos | undefined> {
@@ -93,17 +83,19 @@ export class OutputPipePool {
     this.#next = undefined;
     if (next instanceof Fifos) {
       if (!hasReader(next.stdout) && !hasReader(next.stderr)) return next;
-      remove(next);
+      removeFifos(next);
     } else if (next !== undefined) return next;
     return this.#make();
   }
 
   /** Never rejects: nobody may be waiting for it yet. */
   async #make(): Promise<Fifos | undefined> {
+    const spare = this.#reserve?.take(this.#dir);
+    if (spare !== undefined) return spare;
     if (!this.#hasFifos) return undefined;
-    const fifos = new Fifos(join(this.#dir, `pipe-${randomBytes(8).toString("hex")}`));
-    this.#hasFifos = await makeFifos(fifos);
-    return this.#hasFifos ? fifos : undefined;
+    const [fifos] = await makeFifos(this.#dir);
+    this.#hasFifos = fifos !== undefined;
+    return fifos;
   }
 }
 
@@ -119,20 +111,6 @@ function hasReader(path: string): boolean {
     return (error as NodeJS.ErrnoException).code !== "ENXIO";
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-async function makeFifos({ dir, stdout, stderr }: Fifos): Promise<boolean> {
-  try {
-    mkdirSync(dir, { mode: 0o700 });
-    const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/bin:/bin` };
-    const child = spawn("mkfifo", ["-m", "600", stdout, stderr], { env, stdio: "ignore" });
-    const [code] = (await once(child, "exit")) as [number | null];
-    return code === 0;
-  } catch (error) {
-    // The directory is full or gone, or there is no such program.
-    void error;
-    return false;
   }
 }
 
@@ -155,15 +133,4 @@ function openFifo(path: string, opened: number[]): { readonly reader: number; re
 
 function readFrom(fd: number): Readable {
   return new Socket({ fd, readable: true, writable: false });
-}
-
-function remove(fifos: Fifos): void {
-  try {
-    unlinkSync(fifos.stdout);
-    unlinkSync(fifos.stderr);
-    rmdirSync(fifos.dir);
-  } catch (error) {
-    // They are gone already, or they go with the job's directory.
-    void error;
-  }
 }

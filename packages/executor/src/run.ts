@@ -13,6 +13,7 @@ import {
   type StepReference,
 } from "@steps/model";
 import type { OutputPipePool } from "./output-pipes.ts";
+import type { PipeReserve } from "./pipe-reserve.ts";
 import type { Moment } from "./proc.ts";
 import type { StepLog } from "./step-log.ts";
 import type { JobContexts } from "./variables.ts";
@@ -44,6 +45,8 @@ export interface ExecuteRequest {
   readonly cookie: string;
   /** The cookies of the runs that this one is a step of, so that they find its processes too. */
   readonly outerCookie?: string;
+  /** Pipes that are there already. */
+  readonly pipeReserve?: PipeReserve;
   /** For the whole job. */
   readonly timeoutMs?: number;
   /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ambientEnvironment, type EngineOptions, privateDirectory } from "@steps/engine";
+import { ambientEnvironment, type EngineOptions, PipeReserve, privateDirectory } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { JobTable } from "../job-spec.ts";
 import { createClock } from "./clock.ts";
@@ -32,6 +32,8 @@ export interface JobTableOptions {
   /** How components are fetched. */
   readonly cache?: EngineOptions["cache"];
   readonly traceSync?: EngineOptions["traceSync"];
+  /** What does the work of built-in steps; see `EngineOptions`. Without it there is only `script`. */
+  readonly program?: EngineOptions["program"];
 }
 
 export interface JobLimits {
@@ -67,6 +69,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
   try {
     const clock = createClock();
     const folders = prepareFolders(stateDir);
+    const reserve = new PipeReserve(join(stateDir, "pipes"));
     const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
     const jobs = await loadJobs({ folders, tombstones, clock, onNote });
     return new ServiceJobTable({
@@ -77,7 +80,10 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
       env: options.isStrictEnv === true ? ambientEnvironment(env, { isStrict: true }) : env,
       clock,
       onNote,
-      unlock,
+      unlock: () => {
+        reserve[Symbol.dispose]();
+        unlock();
+      },
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
       engine: {
@@ -86,6 +92,8 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
         ...(cacheDir === undefined ? {} : { cacheDir }),
         ...(cache === undefined ? {} : { cache }),
         ...(traceSync === undefined ? {} : { traceSync }),
+        ...(options.program === undefined ? {} : { program: options.program }),
+        pipeReserve: reserve,
       },
     });
   } catch (error) {

@@ -30,22 +30,23 @@ async function runEngine(
   { request, secrets }: EngineJob,
   options: RunJobOptions & { readonly lines: RunnerLines },
 ): Promise<JobEnd> {
-  // A service that runs nothing does not hold the engine in memory.
-  const { createEngine } = await import("@steps/engine");
-  const engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
+  let engine: Engine | undefined;
   try {
+    // A service that runs nothing does not hold the engine in memory.
+    const { createEngine } = await import("@steps/engine");
+    engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
     const result = await engine.run(request, hooksOf(job, options), job.signals.cancelled);
     const { status, error } = result.outcome;
     const { exitCode, journalRoot } = result;
     return { status, exitCode, journalRoot, ...(error === undefined ? {} : { error }) };
   } catch (cause) {
-    const masker = createMasker();
+    const masker = createMasker({ masksTokens: true });
     for (const secret of secrets) masker.add(secret);
     const error = { code: isStepsError(cause) ? cause.code : "INTERNAL", message: masker.text(messageOf(cause)) };
     options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
     return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
   } finally {
-    await close(engine, options.onNote);
+    if (engine !== undefined) await close(engine, options.onNote);
   }
 }
 
