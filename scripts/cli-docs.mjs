@@ -6,8 +6,8 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "apps/step-runner/src/commands");
 const target = join(root, "docs/reference/cli.md");
-const GROUPS = ["", "trace", "cache"];
-const ORDER = ["ci", "local", "run", "compile", "validate", "replay"];
+const GROUPS = ["", "steps", "trace", "cache"];
+const ORDER = ["ci", "local", "run", "compile", "validate", "explain", "replay"];
 
 const commands = await readCommands();
 const text = document(commands);

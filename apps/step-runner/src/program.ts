@@ -18,6 +18,7 @@ export const program: Program = {
     run: async () => (await import("./commands/run.ts")).run,
     compile: async () => (await import("./commands/compile.ts")).compile,
     validate: async () => (await import("./commands/validate.ts")).validate,
+    explain: async () => (await import("./commands/explain.ts")).explain,
     replay: async () => (await import("./commands/replay.ts")).replay,
     "set-output": async () => (await import("./commands/set-output.ts")).setOutput,
     "set-export": async () => (await import("./commands/set-export.ts")).setExport,

@@ -1,0 +1,54 @@
+import { type Command, type CommandLine, print, terminalOf, UsageError } from "@steps/console";
+import { CompileError, jobVariables } from "@steps/engine";
+import { showDiagnostics } from "../diagnose.ts";
+import { openEngine } from "../open-engine.ts";
+import { gitFlags, readReference } from "../reference-argument.ts";
+import { fetchFlags } from "../run-flags.ts";
+import { StopSignals } from "../signals.ts";
+
+export const explain: Command = {
+  name: "explain",
+  summary: "Say what a step takes, gives and does, and where it comes from",
+  usage: "REF [flags]",
+  description: ["REF is what run takes. The step is fetched if it is not here, and not run."],
+  flags: {
+    format: { type: "string", summary: "The form of the answer", choices: ["text", "json"], default: "text" },
+    lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
+    ...gitFlags,
+    ...fetchFlags,
+  },
+  positionals: { min: 0, max: 1 },
+  examples: [
+    ["step-runner explain ./greet", "see the inputs of a step in a folder"],
+    ["step-runner explain gitlab.com/group/project/-/greet@v1 --format json", "for machines"],
+    ["step-runner explain builtin://docker/auth", "a step of this program"],
+  ],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const reference = readReference(line);
+  if (reference === undefined) throw new UsageError("No step is named", "Name one: step-runner explain ./step");
+  await using engine = openEngine(line);
+  using stop = new StopSignals();
+  try {
+    const loaded = await engine.load(reference, process.cwd(), {
+      signal: stop.signal,
+      isLenient: line.boolean("lenient"),
+      vars: jobVariables(process.env),
+      onDiagnostics: (_path, diagnostics) => showDiagnostics(line, diagnostics),
+    });
+    const { describeStep } = await import("../explain/describe-step.ts");
+    const explanation = describeStep(reference, loaded);
+    if (line.string("format") === "json") await print(`${JSON.stringify(explanation, null, 2)}\n`);
+    else {
+      const { formatExplanation } = await import("../explain/format-explanation.ts");
+      await print(formatExplanation(explanation, terminalOf(1)));
+    }
+    return 0;
+  } catch (error) {
+    // Its diagnostics were shown.
+    if (error instanceof CompileError) return 2;
+    throw error;
+  }
+}

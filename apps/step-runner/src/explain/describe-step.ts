@@ -1,0 +1,201 @@
+import type { Engine } from "@steps/engine";
+import {
+  type Definition,
+  formatReference,
+  type InputSpec,
+  type OutputSpec,
+  type SecretSpec,
+  type StepInvocation,
+  type StepReference,
+  type Value,
+} from "@steps/model";
+import { exampleCommand, exampleItem } from "./example.ts";
+
+type LoadedStep = Awaited<ReturnType<Engine["load"]>>;
+
+/** What `explain --format json` prints; members may be added. */
+export interface Explanation {
+  readonly version: 1;
+  readonly name: string;
+  readonly reference: string;
+  readonly description?: string;
+  /** Absent for what is part of the runner. */
+  readonly component?: {
+    readonly kind: string;
+    readonly location: string;
+    readonly requestedVersion?: string;
+    readonly resolvedVersion?: string;
+    readonly digest: Readonly<Record<string, string>>;
+    /** Whether it was here before it was asked for. */
+    readonly isCached: boolean;
+    readonly downloadLocation?: string;
+  };
+  /** The step file inside the component. */
+  readonly file?: string;
+  readonly definitionDigest: string;
+  readonly inputs: readonly ExplainedInput[];
+  /** `delegate`: those of a step of its list; `any`: what it writes. */
+  readonly outputs: readonly ExplainedOutput[] | "delegate" | "any";
+  readonly secrets: readonly ExplainedSecret[];
+  readonly does: ExplainedDefinition;
+  /** An item of a list of steps, and a command line. */
+  readonly example: { readonly item: string; readonly command: string };
+}
+
+export interface ExplainedInput {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly default?: Value;
+  readonly options?: readonly Value[];
+  readonly match?: string;
+  readonly isSensitive: boolean;
+  readonly description?: string;
+}
+
+export interface ExplainedOutput {
+  readonly name: string;
+  readonly type: string;
+  readonly default?: Value;
+  readonly isSensitive: boolean;
+  readonly description?: string;
+}
+
+export interface ExplainedSecret extends SecretSpec {
+  readonly name: string;
+}
+
+export type ExplainedDefinition =
+  | { readonly type: "exec"; readonly command: readonly string[]; readonly workDir?: string }
+  | {
+      readonly type: "steps";
+      readonly isParallel: boolean;
+      readonly steps: readonly ExplainedItem[];
+      readonly finally: readonly ExplainedItem[];
+    };
+
+export interface ExplainedItem {
+  readonly name: string;
+  /** As it is written; absent where the step is written in place. */
+  readonly reference?: string;
+  readonly condition?: string;
+  /** Of a step that is written in place. */
+  readonly does?: ExplainedDefinition;
+}
+
+/** Everything that a user of a step wants to know, from what was loaded. */
+export function describeStep(reference: StepReference, loaded: LoadedStep): Explanation {
+  const { specDefinition, definitionDigest, subpath } = loaded;
+  const { spec, definition } = specDefinition;
+  const name = nameOf(reference, loaded);
+  const inputs = Object.entries(spec.inputs).map(([input, port]) => describeInput(input, port));
+  const secrets = Object.entries(spec.secrets ?? {}).map(([secret, port]) => ({ name: secret, ...port }));
+  return {
+    version: 1,
+    name,
+    reference: formatReference(reference),
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    ...describeComponent(loaded),
+    ...(subpath === "" ? {} : { file: subpath }),
+    definitionDigest,
+    inputs,
+    outputs: describeOutputs(spec.outputs, spec.hasOpenOutputs === true),
+    secrets,
+    does: describeDefinition(definition),
+    example: {
+      item: exampleItem({ name, reference, inputs, secrets }),
+      command: exampleCommand({ reference, inputs }),
+    },
+  };
+}
+
+/** A name for the step: the last part of where it is. */
+function nameOf(reference: StepReference, { component }: LoadedStep): string {
+  const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
+  switch (reference.kind) {
+    case "local":
+      return parts(component?.uri ?? reference.path).at(-1) ?? "step";
+    case "dist":
+      return parts(reference.path).at(-1) ?? "step";
+    case "git":
+    case "zip": {
+      const dir = parts(reference.dir).at(-1);
+      const named = dir === undefined || dir === "steps" ? parts(reference.url.replace(/[?#].*$/, "")).at(-1) : dir;
+      return (named ?? "step").replace(/\.(?:git|zip)$/i, "");
+    }
+    case "oci":
+      return parts(reference.dir).at(-1) ?? parts(reference.repository).at(-1) ?? "step";
+    case "dynamic":
+    case "inline":
+      return "step";
+  }
+}
+
+function describeComponent({ component, fetch }: LoadedStep): Pick<Explanation, "component"> {
+  if (component === undefined) return {};
+  const { kind, uri, requestedVersion, resolvedVersion, digest, downloadLocation } = component;
+  return {
+    component: {
+      kind,
+      location: uri,
+      ...(requestedVersion === "" ? {} : { requestedVersion }),
+      ...(resolvedVersion === "" ? {} : { resolvedVersion }),
+      digest,
+      isCached: fetch?.isHit !== false,
+      ...(downloadLocation === undefined ? {} : { downloadLocation }),
+    },
+  };
+}
+
+function describeInput(name: string, port: InputSpec): ExplainedInput {
+  const { type, isSensitive, options, match, description } = port;
+  return {
+    name,
+    type,
+    isRequired: port.default === undefined,
+    ...(port.default === undefined ? {} : { default: port.default }),
+    ...(options === undefined ? {} : { options }),
+    ...(match === undefined ? {} : { match }),
+    isSensitive,
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function describeOutputs(
+  outputs: Readonly<Record<string, OutputSpec>> | "delegate",
+  isOpen: boolean,
+): Explanation["outputs"] {
+  if (outputs === "delegate") return "delegate";
+  if (isOpen) return "any";
+  return Object.entries(outputs).map(([name, { type, default: value, isSensitive, description }]) => ({
+    name,
+    type,
+    ...(value === undefined ? {} : { default: value }),
+    isSensitive,
+    ...(description === undefined ? {} : { description }),
+  }));
+}
+
+function describeDefinition(definition: Definition): ExplainedDefinition {
+  if (definition.type === "exec") {
+    const { command, workDir } = definition;
+    return { type: "exec", command, ...(workDir === undefined ? {} : { workDir }) };
+  }
+  const { steps, isParallel, finally: last = [] } = definition;
+  return {
+    type: "steps",
+    isParallel: isParallel === true,
+    steps: steps.map(describeItem),
+    finally: last.map(describeItem),
+  };
+}
+
+function describeItem({ name, step, control }: StepInvocation): ExplainedItem {
+  return {
+    name,
+    ...(step.kind === "inline"
+      ? { does: describeDefinition(step.specDefinition.definition) }
+      : { reference: formatReference(step) }),
+    ...(control?.condition === undefined ? {} : { condition: control.condition }),
+  };
+}
