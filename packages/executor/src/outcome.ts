@@ -2,7 +2,12 @@ import { isStepsError, messageOf, type Outcome, type Status, type StepFailure } 
 import { Cancelled, TimedOut } from "./cancelled.ts";
 
 /** Load errors that are the author's to mend: the step failed, the runner did its part. */
-const FAILURES_OF_LOADING: ReadonlySet<string> = new Set(["COMPILE_FAILED", "REFERENCE_INVALID", "INPUT_INVALID"]);
+const FAILURES_OF_LOADING: ReadonlySet<string> = new Set([
+  "COMPILE_FAILED",
+  "REFERENCE_INVALID",
+  "INPUT_INVALID",
+  "SECRET_INVALID",
+]);
 
 /** Codes of ours that say the runner could not do its part. */
 const ERRORS_OF_OURS: ReadonlySet<string> = new Set(["SPAWN_FAILED", "LOG_FAILED", "INTERNAL"]);

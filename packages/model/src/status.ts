@@ -23,6 +23,7 @@ export interface Outcome {
 const AUTHOR_FAILURES: ReadonlySet<string> = new Set([
   "COMPILE_FAILED",
   "INPUT_INVALID",
+  "SECRET_INVALID",
   "EXPRESSION_FAILED",
   "REFERENCE_INVALID",
   "STEP_NOT_FOUND",
