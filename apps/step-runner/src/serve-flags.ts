@@ -33,15 +33,10 @@ export const jobTableFlags: Flags = {
   },
   "max-jobs": {
     type: "number",
-    summary: "How many jobs may run at once; 200 unless given",
+    summary: "How many jobs may run at once; 1000 unless given",
     env: "STEP_RUNNER_MAX_JOBS",
   },
   "strict-env": strictEnv,
   "state-dir": stateDir,
   ...fetchFlags,
-};
-
-/** Where a service's socket is, for those that serve and those that call. */
-export const socketFlag: Flags = {
-  socket: { type: "string", placeholder: "PATH", summary: "The path of the socket", env: "STEP_RUNNER_SOCKET" },
 };

@@ -18,7 +18,7 @@ import {
   stopService,
 } from "@steps/service";
 import { cacheOptions } from "./cache-options.ts";
-import { ownProgram } from "./open-engine.ts";
+import { launcherDirectory } from "./launcher.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that runs in this process. */
@@ -78,7 +78,8 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
     runner: { name: "step-runner", version: VERSION },
     cache: cacheOptions(line),
-    program: ownProgram,
+    // Not from open-engine.ts, which loads the engine.
+    program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
     onNote: log,
     ...(cacheDir === undefined ? {} : { cacheDir }),
     isStrictEnv: line.boolean("strict-env"),

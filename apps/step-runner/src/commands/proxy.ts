@@ -1,7 +1,7 @@
 import { type Command, type CommandLine, complain } from "@steps/console";
 import { openSocket } from "../open-socket.ts";
 import { pump } from "../pump.ts";
-import { socketFlag } from "../serve-flags.ts";
+import { socketFlag } from "../socket-flag.ts";
 
 export const proxy: Command = {
   name: "proxy",

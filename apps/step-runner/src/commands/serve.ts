@@ -1,9 +1,10 @@
 import { join, resolve } from "node:path";
 import { type Command, type CommandLine, errors, UsageError } from "@steps/console";
 import { socketPlaces } from "@steps/model";
-import { jobTableFlags, portFlags, socketFlag } from "../serve-flags.ts";
+import { jobTableFlags, portFlags } from "../serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
-import { startService } from "../start-service.ts";
+import { keepHeapSmall } from "../small-heap.ts";
+import { socketFlag } from "../socket-flag.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -34,6 +35,8 @@ export const serve: Command = {
 
 async function run(line: CommandLine): Promise<number> {
   const port = line.number("port");
+  keepHeapSmall();
+  const { startService } = await import("../start-service.ts");
   using stop = new StopSignals();
   const log = (text: string): void => void errors.write(Buffer.from(`step-runner: ${text}\n`));
   const service = await startService(line, { socket: socketOf(line), ...(port === undefined ? {} : { port }) }, log);

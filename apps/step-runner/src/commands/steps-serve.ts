@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command, CommandLine } from "@steps/console";
-import { runSession } from "@steps/service";
-import { jobTableFlags, socketFlag } from "../serve-flags.ts";
+import { jobTableFlags } from "../serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
-import { startService } from "../start-service.ts";
+import { keepHeapSmall } from "../small-heap.ts";
+import { socketFlag } from "../socket-flag.ts";
 
 export const stepsServe: Command = {
   name: "steps serve",
@@ -24,13 +24,15 @@ export const stepsServe: Command = {
 
 async function run(line: CommandLine): Promise<number> {
   const socket = resolve(line.string("socket") ?? join(tmpdir(), "step-runner.sock"));
+  keepHeapSmall();
+  const { startService } = await import("../start-service.ts");
   using stop = new StopSignals();
   // What the operator may want to know would be in the job's log here.
   const service = await startService(line, { socket });
   process.env["STEP_RUNNER_SOCKET"] = socket;
   service.announce();
   try {
-    if (line.positionals.length > 0) return await runSession(line.positionals, stop.signal);
+    if (line.positionals.length > 0) return await service.runSession(line.positionals, stop.signal);
     await aborted(stop.signal);
     return 0;
   } finally {
