@@ -47,9 +47,15 @@ function inside(place: Place, key: string | number): Place {
   return { pointer: `${place.pointer}/${escaped}`, depth: place.depth + 1 };
 }
 
+/** Reads any message of the schemas out of parsed JSON. @throws {TraceError} TRACE_INVALID */
+export function readJsonMessage(message: DescMessage, json: unknown): unknown {
+  return readMessage(message, json, { pointer: "", depth: 0 });
+}
+
 function readMessage(message: DescMessage, json: unknown, place: Place): unknown {
   if (message.typeName === "google.protobuf.Value") return readValue(json, place);
   if (message.typeName === "google.protobuf.Timestamp") return readTimestamp(json, place);
+  if (message.typeName === "google.protobuf.Duration") return readDuration(json, place);
   const object = asObject(json, place);
   const result: Record<string, unknown> = {};
   const chosen = new Set<string>();
@@ -152,6 +158,11 @@ function readTimestamp(json: unknown, place: Place): string {
   const time = isTime ? Date.parse(json) : Number.NaN;
   if (Number.isNaN(time)) throw invalid("a time such as 2026-01-31T23:59:59Z is expected", place);
   return new Date(time).toISOString().replace(".000Z", "Z");
+}
+
+function readDuration(json: unknown, place: Place): string {
+  if (typeof json === "string" && /^-?\d{1,12}(?:\.\d{1,9})?s$/.test(json)) return json;
+  throw invalid("a duration such as 1.5s is expected", place);
 }
 
 function readValue(json: unknown, place: Place): unknown {

@@ -3,7 +3,10 @@ import { digestOf } from "@steps/model";
 import { TraceError } from "./error.ts";
 import { fingerprintStep, fingerprintTrace } from "./fingerprint.ts";
 import { FORMAT_VERSION } from "./record.ts";
+import { resultAsTrace } from "./result-as-trace.ts";
 import { stepLabel } from "./step-label.ts";
+
+const MAX_TEXT_LENGTH = 256 * 1024 * 1024;
 
 // What a reader looks for first stands first; all other keys follow in alphabetical order, so that the order is total.
 const FIRST_KEYS = (
@@ -44,6 +47,38 @@ export async function decodeTrace(text: string): Promise<TraceJson> {
   // The schema is worth loading only here.
   const { readTrace } = await import("./decode.ts");
   return readTrace(text);
+}
+
+/**
+ * Reads the text of a result tree, as GitLab's step runner and this one write it or in the shape of the blueprint.
+ *
+ * @throws {TraceError} TRACE_INVALID with the JSON pointer of what is wrong
+ */
+export async function decodeResult(text: string): Promise<StepResultJson> {
+  const { readResult } = await import("./read-result.ts");
+  return readResult(parseJson(text));
+}
+
+/**
+ * Reads the text of a trace, or of a result tree: what can be shown.
+ *
+ * @throws {TraceError} TRACE_INVALID with the JSON pointer of what is wrong
+ */
+export async function decodeShown(text: string): Promise<TraceJson> {
+  const json = parseJson(text) as Readonly<Record<string, unknown>> | null;
+  const isTrace = typeof json !== "object" || json === null || "root" in json || "formatVersion" in json;
+  if (isTrace || "format_version" in json) return decodeTrace(text);
+  const { readResult } = await import("./read-result.ts");
+  return resultAsTrace(readResult(json));
+}
+
+function parseJson(text: string): unknown {
+  if (text.length > MAX_TEXT_LENGTH) throw new TraceError("TRACE_INVALID", "Cannot read result: the text is too long");
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TraceError("TRACE_INVALID", "Cannot read trace: the text is not JSON", { cause });
+  }
 }
 
 /** A result in protobuf's text form, with the names of GitLab's schema. */

@@ -6,7 +6,15 @@ export { createJournal, parseJournal, type JournalWriter, type ParsedJournal } f
 export { createRecorder, FORMAT_VERSION, type Recorder, type TraceOptions } from "./record.ts";
 export { TraceError, type TraceErrorCode } from "./error.ts";
 export { createResultTree, type ResultTree } from "./result.ts";
-export { assertReplayable, decodeTrace, encodePrototext, encodeTrace, verifyTrace } from "./encode.ts";
+export {
+  assertReplayable,
+  decodeResult,
+  decodeShown,
+  decodeTrace,
+  encodePrototext,
+  encodeTrace,
+  verifyTrace,
+} from "./encode.ts";
 export { pinsOf, requestOf, type MissingValue, type Pins, type RecordedRequest } from "./pin.ts";
 export {
   compareTraces,

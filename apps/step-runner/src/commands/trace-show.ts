@@ -1,19 +1,25 @@
 import { type Command, type CommandLine, print, terminalOf } from "@steps/console";
-import { formatTrace } from "@steps/trace";
-import { readTrace } from "../read-trace.ts";
+import { decodeShown, formatTrace } from "@steps/trace";
+import { readText } from "../read-trace.ts";
 
 export const traceShow: Command = {
   name: "trace show",
-  summary: "Print a trace as a tree",
+  summary: "Print a trace, or a step-results.json, as a tree",
   usage: "FILE|-",
   flags: {},
   positionals: { min: 1, max: 1 },
-  examples: [["step-runner trace show trace.json", "see what ran, with what, how long, and where it failed"]],
+  examples: [
+    ["step-runner trace show trace.json", "see what ran, with what, how long, and where it failed"],
+    [
+      "step-runner trace show step-results.json",
+      "the same for the results of GitLab's step runner, as far as they tell",
+    ],
+  ],
   run,
 };
 
 async function run(line: CommandLine): Promise<number> {
-  const trace = await readTrace(line.positionals[0] as string);
+  const trace = await decodeShown(readText(line.positionals[0] as string));
   const { width, hasColor } = terminalOf(1);
   const text = formatTrace(trace, { width, hasColor });
   await print(text.endsWith("\n") ? text : `${text}\n`);
