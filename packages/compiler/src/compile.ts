@@ -3,6 +3,7 @@ import { noteEmptyRun } from "./compile-definition.ts";
 import { readInvocations } from "./compile-invocation.ts";
 import { inlineReaders, readBaselineSpecDefinition, readPair } from "./compile-spec-definition.ts";
 import { type Compiled, type CompileContext, type CompileOptions, createContext, finishCompile } from "./context.ts";
+import { readPrototext } from "./read-prototext.ts";
 import { readYaml } from "./read-yaml.ts";
 import { spanPosition } from "./span.ts";
 import type { YamlNode } from "./yaml-node.ts";
@@ -31,6 +32,14 @@ export function compileInput(source: Source, options: CompileOptions = {}): Comp
       ? readFile({ ...context, acceptsBaseline: false }, documents)
       : readShape(context, documents[0] as YamlNode),
   );
+}
+
+/** Compiles a baseline message in protobuf's text form: a definition, or a spec with its definition. Never throws. */
+export function compilePrototext(source: Source, options: CompileOptions = {}): Compiled {
+  const context = createContext({ ...options, acceptsBaseline: true });
+  const { node, diagnostics } = readPrototext(source);
+  context.collector.add(diagnostics);
+  return finishCompile(context, node === undefined ? undefined : readShape(context, node));
 }
 
 /** Compiles the list of a `run:` that was read with its document: what front-ends have. Never throws. */

@@ -37,6 +37,7 @@ export type CompilerCode =
   | "null-default"
   | "old-key"
   | "old-type"
+  | "prototext-syntax"
   | "script-injection"
   | "text-too-large"
   | "too-deep"
@@ -151,6 +152,10 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
   },
   "old-key": { title: "An old spelling of a key", help: "It is read. Write the new one." },
   "old-type": { title: "An old name of a type", help: "It is read. Write the new one." },
+  "prototext-syntax": {
+    title: "The text is no protobuf text",
+    help: 'A message in protobuf\'s text form has fields such as name: "text", name: 1 or name { … }.',
+  },
   "script-injection": {
     title: "A value is pasted into a script",
     help: 'The shell reads it as code. Pass it through `env:` and write `"$NAME"` in the script.',

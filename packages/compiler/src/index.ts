@@ -9,7 +9,7 @@ export {
   type YamlNode,
   type YamlScalar,
 } from "./yaml-node.ts";
-export { compileInput, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
+export { compileInput, compilePrototext, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
 export { type CompiledReference, compileReference } from "./compile-reference.ts";
 export { type CompilerCode, COMPILER_RULES } from "./diagnostic-rules.ts";
 export type { Compiled, CompileOptions } from "./context.ts";

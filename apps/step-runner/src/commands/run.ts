@@ -1,6 +1,7 @@
 import { type Command, type CommandLine, UsageError } from "@steps/console";
-import { existsSync } from "node:fs";
-import { compileInput } from "@steps/compiler";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { compileInput, compilePrototext } from "@steps/compiler";
 import type { Engine } from "@steps/engine";
 import {
   formatReference,
@@ -34,6 +35,11 @@ export const run: Command = {
     env: { type: "pairs", summary: "Variables of the environment that the step starts from" },
     job: { type: "pairs", summary: "Job variables, ${{ vars.NAME }}" },
     json: { type: "string", placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" },
+    "text-proto-step-file": {
+      type: "string",
+      placeholder: "FILE",
+      summary: "Run the definition in this file: a baseline message in protobuf's text form",
+    },
     "work-dir": {
       type: "string",
       placeholder: "DIR",
@@ -71,10 +77,15 @@ async function execute(line: CommandLine): Promise<number> {
   });
 }
 
-type Definition = Pick<JobRequest, "source" | "specDefinition" | "positionOf" | "inputs">;
+type Definition = Pick<JobRequest, "source" | "specDefinition" | "positionOf" | "inputs"> & {
+  /** Where its local references start, if that is not the job's directory. */
+  readonly baseDir?: string;
+};
 type Input = { readonly source: string; readonly step: StepReference } | (Definition & { readonly step?: undefined });
 
 function readDefinition(line: CommandLine): Input | undefined {
+  const messageFile = line.string("text-proto-step-file");
+  if (messageFile !== undefined) return readMessageFile(line, messageFile);
   const json = line.string("json") ?? (line.positionals[0] === "-" ? "-" : undefined);
   if (json === undefined) {
     const step = readReference(line);
@@ -90,6 +101,17 @@ function readDefinition(line: CommandLine): Input | undefined {
   showDiagnostics(line, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   return specDefinition === undefined ? undefined : { source: source.name, specDefinition, positionOf };
+}
+
+// The folder of the file is the step's.
+function readMessageFile(line: CommandLine, path: string): Input | undefined {
+  if (line.string("json") !== undefined || line.positionals.length > 0)
+    throw new UsageError("Both --text-proto-step-file and another step are given");
+  const source = { name: path, text: readFileSync(path, "utf8") };
+  const compiled = compilePrototext(source, { isLenient: line.boolean("lenient") });
+  showDiagnostics(line, compiled.diagnostics);
+  const { specDefinition, positionOf } = compiled;
+  return specDefinition && { source: path, specDefinition, positionOf, baseDir: absolute(dirname(path)) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import {
   type Compiled,
   compileInput,
+  compilePrototext,
   type CompileOptions,
   compileStepFile,
   compileStepList,
@@ -13,7 +14,7 @@ import { listJobs, translateJob } from "@steps/gitlab-ci";
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
 import type { Checked } from "../reports/checked.ts";
 import { absolute } from "../run-job.ts";
-import { isCiFile, isStepFile } from "./find-files.ts";
+import { isCiFile, isMessageFile, isStepFile } from "./find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
   /** Only this job of a CI file, whatever the file is called. */
@@ -29,7 +30,7 @@ export function checkFile(path: string, options: CheckOptions): Checked {
   const source = { name: path, text };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
   if (isJobFile) return { name: path, diagnostics: checkJobs(source, options) };
-  const { diagnostics } = isStepFile(path) ? compileStepFile(source, options) : compileInput(source, options);
+  const { diagnostics } = readerOf(path)(source, options);
   return { name: path, diagnostics };
 }
 
@@ -72,4 +73,9 @@ function withoutRepeated(diagnostics: readonly Diagnostic[]): readonly Diagnosti
     diagnostics.map((item) => [JSON.stringify([item.position?.offset, item.severity, item.code, item.message]), item]),
   );
   return [...kept.values()].toSorted((a, b) => (a.position?.offset ?? -1) - (b.position?.offset ?? -1));
+}
+
+function readerOf(path: string): typeof compileInput {
+  if (isMessageFile(path)) return compilePrototext;
+  return isStepFile(path) ? compileStepFile : compileInput;
 }

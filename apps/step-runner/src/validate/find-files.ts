@@ -13,6 +13,11 @@ export function isCiFile(path: string): boolean {
   return /(?:^|\.)gitlab-ci\.ya?ml$/i.test(basename(path));
 }
 
+/** Whether a file holds a baseline message in protobuf's text form. */
+export function isMessageFile(path: string): boolean {
+  return /\.(?:txtpb|textproto)$/i.test(path);
+}
+
 /** Whether a file is read as a step when its folder is named. */
 export function isStepFile(path: string): boolean {
   return DEFAULT_FILES.includes(basename(path));
