@@ -4,13 +4,15 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const folder = join(root, "apps/step-runner/src/commands");
 const target = join(root, "docs/reference/cli.md");
 const GROUPS = ["", "steps", "trace", "cache"];
-const ORDER = ["ci", "local", "run", "compile", "validate", "explain", "replay"];
+const ORDER = ["ci", "local", "run", "compile", "validate", "explain", "lock", "replay"];
 
-const commands = await readCommands();
-const text = document(commands);
+const programs = [
+  { name: "step-runner", commands: await readCommands("step-runner") },
+  { name: "runner-bridge", commands: await readCommands("runner-bridge") },
+];
+const text = document(programs);
 if (process.argv.includes("--check")) {
   if (readOptional(target) !== text) {
     console.error("docs/reference/cli.md is stale: node --conditions=@steps/source scripts/cli-docs.mjs writes it");
@@ -20,7 +22,8 @@ if (process.argv.includes("--check")) {
   writeFileSync(target, text);
 }
 
-async function readCommands() {
+async function readCommands(app) {
+  const folder = join(root, "apps", app, "src/commands");
   const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.includes(".test."));
   const modules = await Promise.all(files.map((name) => import(join(folder, name))));
   return modules
@@ -34,18 +37,24 @@ function rank(name) {
   return GROUPS.indexOf(group) * 100 + (place === -1 ? 99 : place);
 }
 
-function document(commands) {
+function document(all) {
   return `# Commands
 
-Made from the tables of the commands by \`scripts/cli-docs.mjs\`; do not edit. \`step-runner COMMAND --help\` says more, with examples.
-
-| command | what it does |
-| --- | --- |
-${commands.map((command) => `| \`${cell(`${command.name} ${command.usage}`)}\` | ${cell(command.summary)} |`).join("\n")}
+Made from the tables of the commands by \`scripts/cli-docs.mjs\`; do not edit. \`PROGRAM COMMAND --help\` says more, with examples.
 
 A flag wins over its environment variable, which wins over the default. Switches take \`--no-NAME\` too, and
 their variables \`true\`, \`false\`, \`1\`, \`0\`, \`yes\`, \`no\`, \`on\`, \`off\`. Durations are \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`7d\`; a bare number is seconds.
 Pairs are split before each \`,NAME=\`, so a value may hold commas.
+
+${all.map(section).join("\n")}`;
+}
+
+function section({ name: program, commands }) {
+  return `## \`${program}\`
+
+| command | what it does |
+| --- | --- |
+${commands.map((command) => `| \`${cell(`${command.name} ${command.usage}`)}\` | ${cell(command.summary)} |`).join("\n")}
 
 | flag | of | what it does |
 | --- | --- | --- |

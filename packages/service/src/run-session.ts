@@ -1,4 +1,3 @@
-// oxlint-disable-next-line no-restricted-imports -- the command of a build container is no step, nobody else starts it
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { ServiceError } from "./service-error.ts";

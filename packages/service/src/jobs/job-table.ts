@@ -8,6 +8,7 @@ import type { Job, JobSpec, JobTable } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
 import { prepareWorkDir } from "./prepare-work-dir.ts";
 import { createEngineJob, type EngineJob } from "./engine-request.ts";
+import { giveBackMemory } from "./give-back-memory.ts";
 import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
 import { EMPTY_LOG } from "./job-log.ts";
 import type { Folders, JobLimits } from "./open-job-table.ts";
@@ -32,6 +33,7 @@ export interface JobTableParts {
 /** What a job that is closed has beyond its grace before it is hurried. */
 const CLOSE_EXTRA_MS = 500;
 const MAX_TIMER_MS = 2_147_483_647;
+const REST_AFTER_MS = 1000;
 
 /** See `JobTable`. */
 export class ServiceJobTable implements JobTable {
@@ -41,6 +43,7 @@ export class ServiceJobTable implements JobTable {
   readonly #jobs = new Map<string, TableJob>();
   readonly #closing = new Map<TableJob, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
+  #rest: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
   constructor(parts: JobTableParts) {
@@ -85,6 +88,7 @@ export class ServiceJobTable implements JobTable {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#rest);
     for (const job of this.#jobs.values()) job.cancel();
     await Promise.all([...this.#jobs.values()].map((job) => job.ended));
     await Promise.allSettled(this.#closing.values());
@@ -152,6 +156,16 @@ export class ServiceJobTable implements JobTable {
     const { engine, clock, limits, onNote } = this.#parts;
     await runJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
     this.#expire();
+    this.#restSoon();
+  }
+
+  /** When nothing runs for a while, the memory of what ran is given back. */
+  #restSoon(): void {
+    clearTimeout(this.#rest);
+    if (this.#isDisposed || this.list().some((job) => !job.isEnded)) return;
+    this.#rest = setTimeout(() => {
+      if (this.list().every((job) => job.isEnded)) giveBackMemory();
+    }, REST_AFTER_MS).unref();
   }
 
   async #close(job: TableJob): Promise<void> {
