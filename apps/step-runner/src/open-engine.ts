@@ -1,6 +1,7 @@
 import type { CommandLine } from "@steps/console";
 import { join, resolve } from "node:path";
 import { createEngine, type Engine, type TraceSync } from "@steps/engine";
+import { readLock, readSources } from "./component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
 import { cacheOptions } from "./cache-options.ts";
 import { VERSION } from "./version.ts";
@@ -16,12 +17,16 @@ export function openEngine(
   const cacheDir = line.string("cache-dir");
   const stateDir = line.string("state-dir");
   const traceSync = line.string("trace-sync");
+  const sources = readSources(line);
+  const lock = readLock(line);
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
     program: ownProgram,
     ...(cacheDir === undefined ? {} : { cacheDir }),
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(traceSync === undefined ? {} : { traceSync: traceSync as TraceSync }),
+    ...(sources.length === 0 ? {} : { sources }),
+    ...(lock === undefined ? {} : { lock }),
     cache: {
       ...cacheOptions(line),
       excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),

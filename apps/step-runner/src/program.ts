@@ -6,6 +6,7 @@ const AUTHOR_CODES: ReadonlySet<string> = new Set([
   "STEP_NOT_FOUND",
   "BASELINE_INVALID",
   "OUTPUT_INVALID",
+  "LOCK_INVALID",
 ]);
 
 /** The program `step-runner`. */
@@ -19,6 +20,7 @@ export const program: Program = {
     compile: async () => (await import("./commands/compile.ts")).compile,
     validate: async () => (await import("./commands/validate.ts")).validate,
     explain: async () => (await import("./commands/explain.ts")).explain,
+    lock: async () => (await import("./commands/lock.ts")).lock,
     replay: async () => (await import("./commands/replay.ts")).replay,
     "set-output": async () => (await import("./commands/set-output.ts")).setOutput,
     "set-export": async () => (await import("./commands/set-export.ts")).setExport,

@@ -1,9 +1,10 @@
 import { type CommandLine, type Flags, UsageError } from "@steps/console";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { type Compiled, compileInput, compileStepList } from "@steps/compiler";
+import { type Compiled, compileInput, compilePrototext, compileStepList } from "@steps/compiler";
 import { CompileError, jobVariables } from "@steps/engine";
 import { type Diagnostic, formatReference, type SpecDefinition, type StepReference } from "@steps/model";
+import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
 import { jobFlags, readJob } from "./read-job.ts";
@@ -12,6 +13,7 @@ import { gitFlags, readReference } from "./reference-argument.ts";
 import { fetchFlags } from "./run-flags.ts";
 import { absolute } from "./run-job.ts";
 import { StopSignals } from "./signals.ts";
+import { isMessageFile } from "./validate/find-files.ts";
 
 /** Flags of commands that read any kind of input without running it. */
 export const inputFlags: Flags = {
@@ -20,6 +22,8 @@ export const inputFlags: Flags = {
   ...jobFlags,
   ...gitFlags,
   ...fetchFlags,
+  ...sourceFlags,
+  ...lockFlags,
 };
 
 /** What the arguments name, compiled; its diagnostics were shown. */
@@ -62,7 +66,8 @@ export function readTextOrReference(line: CommandLine): TextInput | StepReferenc
 }
 
 function compileText(line: CommandLine, name: string, text: string): TextInput {
-  const compiled = compileInput({ name, text }, { isLenient: line.boolean("lenient") });
+  const compile = isMessageFile(name) ? compilePrototext : compileInput;
+  const compiled = compile({ name, text }, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics, { withNotes: true });
   const { specDefinition, positionOf } = compiled;
   return { name, specDefinition, positionOf, baseDir: process.cwd() };
@@ -106,5 +111,5 @@ async function load(line: CommandLine, reference: StepReference): Promise<Input>
 }
 
 function isFile(path: string): boolean {
-  return /\.(?:ya?ml|json)$/i.test(path) && existsSync(path) && statSync(path).isFile();
+  return /\.(?:ya?ml|json|txtpb|textproto)$/i.test(path) && existsSync(path) && statSync(path).isFile();
 }

@@ -25,10 +25,14 @@ export interface LocalJob {
 }
 
 /** Reads the job that the flags name and shows what is wrong with it. `undefined` if it cannot run. @throws {UsageError} */
-export function readJob(line: CommandLine, path: string): LocalJob | undefined {
+export function readJob(
+  line: CommandLine,
+  path: string,
+  name: string | undefined = line.string("job-name"),
+): LocalJob | undefined {
   const source: Source = { name: path, text: readFileSync(path, "utf8") };
   const workDir = absolute(line.string("work-dir") ?? dirname(path));
-  const jobName = line.string("job-name") ?? onlyJob(line, source);
+  const jobName = name ?? onlyJob(line, source);
   if (jobName === undefined) return undefined;
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
   const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: line.pairs("variable") });

@@ -1,4 +1,5 @@
 import type { Flag, Flags } from "@steps/console";
+import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { givenFlags } from "./job-flags.ts";
 
 export const stateDir: Flag = {
@@ -87,4 +88,6 @@ export const runFlags: Flags = {
   "state-dir": stateDir,
   quiet: { type: "boolean", summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" },
   ...fetchFlags,
+  ...sourceFlags,
+  ...lockFlags,
 };

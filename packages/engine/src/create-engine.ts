@@ -5,6 +5,10 @@ import type { StepReference } from "@steps/model";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
+import type { ComponentSource } from "./components/component-source.ts";
+import type { Lock } from "./components/lock.ts";
+import { lockedCache } from "./components/locked-cache.ts";
+import { sourcedCache } from "./components/sourced-cache.ts";
 import { privateDirectory, userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
@@ -32,6 +36,10 @@ export interface EngineOptions {
   /** The environment that directories, git and proxies are looked up in. Default: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cache?: Partial<Omit<CacheOptions, "root" | "env">>;
+  /** Where some components are taken from instead; they are not looked for in the lock. */
+  readonly sources?: readonly ComponentSource[];
+  /** What components have to be. Without it a branch or tag is what it is at the time. */
+  readonly lock?: Lock;
 }
 
 /** Runs, replays and recovers jobs of steps. */
@@ -59,7 +67,9 @@ export function createEngine(options: EngineOptions): Engine {
   const env = options.env ?? process.env;
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
-  const cache = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
+  const stored = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
+  const locked = options.lock === undefined ? stored : lockedCache(stored, options.lock);
+  const cache = sourcedCache(locked, stored, options.sources ?? []);
   const ended: RunDirectory[] = [];
   const { traceSync = "background", runner } = options;
   const { program: makeProgram } = options;

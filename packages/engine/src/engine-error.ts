@@ -9,6 +9,10 @@ export type EngineErrorCode =
   | "JOURNAL_IN_USE"
   | "JOURNAL_CHANGED"
   | "PIN_MISSING"
+  | "PIN_MISMATCH"
+  | "LOCK_INVALID"
+  | "LOCK_MISMATCH"
+  | "NOT_LOCKED"
   /** A built-in step was given something that it cannot use. */
   | "BUILTIN_FAILED";
 

@@ -9,6 +9,8 @@ export {
 export { CHECK_RULES, type CheckCode } from "./check/check-rules.ts";
 export type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
 export type { CheckedStep } from "./check/checked-step.ts";
+export { type ComponentSource, parseComponentSource, type SourceProblem } from "./components/component-source.ts";
+export { formatLock, type Lock, type LockedComponent, lockedOf, parseLock } from "./components/lock.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";

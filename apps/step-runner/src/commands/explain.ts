@@ -1,5 +1,6 @@
 import { type Command, type CommandLine, print, terminalOf, UsageError } from "@steps/console";
 import { CompileError, jobVariables } from "@steps/engine";
+import { lockFlags, sourceFlags } from "../component-flags.ts";
 import { showDiagnostics } from "../diagnose.ts";
 import { openEngine } from "../open-engine.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
@@ -16,6 +17,8 @@ export const explain: Command = {
     lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
     ...gitFlags,
     ...fetchFlags,
+    ...sourceFlags,
+    ...lockFlags,
   },
   positionals: { min: 0, max: 1 },
   examples: [

@@ -1,4 +1,5 @@
 import type { Command, CommandLine } from "@steps/console";
+import { absoluteSources, LOCK_FILE } from "../component-flags.ts";
 import { userDirectories } from "@steps/engine";
 import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
@@ -51,6 +52,12 @@ function jobEnvironment(line: CommandLine, vars: Readonly<Record<string, string>
   for (const [name, flag] of Object.entries({ ...fetchFlags, "state-dir": stateDir })) {
     const given = line.list(name).join(" ");
     if (flag.env !== undefined && given !== "") env[flag.env] = isPath(name) ? absolute(given) : given;
+  }
+  const sources = absoluteSources(line);
+  if (sources !== "") env["STEP_RUNNER_COMPONENT_SOURCE"] = sources;
+  if (line.boolean("locked")) {
+    env["STEP_RUNNER_LOCKED"] = "true";
+    env["STEP_RUNNER_LOCK_FILE"] = absolute(line.string("lock-file") ?? LOCK_FILE);
   }
   const state = line.string("state-dir") ?? userDirectories(process.env).state;
   env["PATH"] = `${launcherDirectory(absolute(state))}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;

@@ -2,6 +2,7 @@ import { type Command, type CommandLine, errors, output, print, terminalOf } fro
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
+import { sourceFlags } from "../component-flags.ts";
 import { openEngine } from "../open-engine.ts";
 import { readSecrets } from "../read-secrets.ts";
 import { Progress } from "../progress.ts";
@@ -53,6 +54,7 @@ export const replay: Command = {
     quiet: runFlags["quiet"] as (typeof runFlags)[string],
     "state-dir": stateDir,
     ...fetchFlags,
+    ...sourceFlags,
   },
   positionals: { min: 1, max: 1 },
   examples: [

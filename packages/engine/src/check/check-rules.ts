@@ -5,6 +5,7 @@ export type CheckCode =
   | "input-mismatch"
   | "missing-input"
   | "missing-secret"
+  | "not-locked"
   | "reference-cycle"
   | "step-unavailable"
   | "too-many-steps"
@@ -24,6 +25,10 @@ export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
   "missing-secret": {
     title: "A required secret is not granted",
     help: "Write `secrets:` at the item that names the step, with where the secret is to be found.",
+  },
+  "not-locked": {
+    title: "A step that a lock cannot name",
+    help: "Its reference holds an expression. `--locked` refuses it, unless another step names the same component.",
   },
   "reference-cycle": {
     title: "A step names itself, maybe by way of others",

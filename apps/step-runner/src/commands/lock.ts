@@ -1,0 +1,47 @@
+import { type Command, type CommandLine, complain, errors, writeWhole } from "@steps/console";
+import { existsSync, readFileSync } from "node:fs";
+import { LOCK_FILE, lockFile } from "../component-flags.ts";
+import { jobFlags } from "../read-job.ts";
+import { fetchFlags } from "../run-flags.ts";
+
+export const lock: Command = {
+  name: "lock",
+  summary: "Write down which components steps use, so that --locked uses no others",
+  usage: "[FILE|REF]… [flags]",
+  description: [
+    "Follows everything that the steps name, as compile --eager does, and writes what each branch, tag and URL means now: the " +
+      "commit or digest, and the tree. Of a .gitlab-ci.yml every job is read. Without an argument the variable STEPS is read.",
+    "What is named by an expression is found out only when it runs; --locked refuses it unless another step names it, too. " +
+      "Folders and archives on this machine are not locked.",
+  ],
+  flags: {
+    check: { type: "boolean", summary: "Write nothing; exit with 1 if the lock is not what would be written" },
+    lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
+    ...lockFile,
+    ...jobFlags,
+    ...fetchFlags,
+  },
+  positionals: { min: 0, max: 1000 },
+  examples: [
+    ["step-runner lock .gitlab-ci.yml", "lock the components of all jobs"],
+    ["step-runner local --job-name test --locked", "run with exactly these"],
+    ["step-runner lock .gitlab-ci.yml --check", "find out whether a tag has moved"],
+  ],
+  run,
+};
+
+async function run(line: CommandLine): Promise<number> {
+  const { lockText } = await import("../lock-text.ts");
+  const locked = await lockText(line);
+  if (locked === undefined) return 2;
+  const name = line.string("lock-file") ?? LOCK_FILE;
+  const found = existsSync(name) ? readFileSync(name, "utf8") : undefined;
+  if (line.boolean("check")) {
+    if (found === locked.text) return 0;
+    complain(found === undefined ? `There is no lock "${name}"` : `The lock "${name}" is stale`);
+    return 1;
+  }
+  if (found !== locked.text) writeWhole(name, locked.text);
+  await errors.write(Buffer.from(`${name}: ${locked.count} component${locked.count === 1 ? "" : "s"}\n`));
+  return 0;
+}

@@ -1,0 +1,87 @@
+import { publicUrl, type Resource } from "@steps/model";
+import { EngineError } from "../engine-error.ts";
+
+/** A component of a lock: what its name and version meant when the lock was written. */
+export interface LockedComponent {
+  readonly kind: "git" | "zip" | "oci";
+  /** Without credentials: a URL, of an image `oci://REGISTRY/REPOSITORY`. */
+  readonly location: string;
+  /** As it is written in references; of a zip the digest that is asked for, or empty. */
+  readonly version: string;
+  /** A full commit; `sha256:…` of an archive, or of an image for all its platforms. */
+  readonly resolved: string;
+  /** SHA-256 of the tree; absent for images, whose platforms have different ones. */
+  readonly gitTree?: string;
+}
+
+export interface Lock {
+  /** The file, for messages. */
+  readonly name: string;
+  readonly components: readonly LockedComponent[];
+}
+
+const KINDS: ReadonlySet<unknown> = new Set(["git", "zip", "oci"]);
+const VERSION = 1;
+const MAX_COMPONENTS = 100_000;
+
+/** The entry of a component that was resolved; `undefined` for what is on this machine only. */
+export function lockedOf(resource: Resource): LockedComponent | undefined {
+  const { kind, uri, requestedVersion, resolvedVersion, digest } = resource;
+  const location = publicUrl(uri);
+  const gitTree = digest["gitTree"];
+  const tree = gitTree === undefined ? {} : { gitTree };
+  if (kind === "git") return { kind, location, version: requestedVersion, resolved: resolvedVersion, ...tree };
+  if (kind === "oci") return { kind, location, version: requestedVersion, resolved: resolvedVersion };
+  if (kind !== "zip" || !/^https?:/i.test(uri)) return undefined;
+  return { kind, location, version: "", resolved: `sha256:${digest["sha256"] ?? ""}`, ...tree };
+}
+
+/** The text of a lock: sorted, a line for each member, so that a diff shows what moved. */
+export function formatLock(components: readonly LockedComponent[]): string {
+  const byKey = new Map(components.map((component) => [keyOf(component), component]));
+  const sorted = [...byKey.keys()].toSorted().map((key) => byKey.get(key));
+  return `${JSON.stringify({ lockVersion: VERSION, components: sorted }, null, 2)}\n`;
+}
+
+/** Reads a lock. @throws {EngineError} LOCK_INVALID */
+export function parseLock(name: string, text: string): Lock {
+  const fail = (problem: string) => new EngineError("LOCK_INVALID", `Cannot read lock "${name}": ${problem}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new EngineError("LOCK_INVALID", `Cannot read lock "${name}": it is no JSON`, { cause });
+  }
+  const { lockVersion, components } = isRecord(json) ? json : {};
+  if (typeof lockVersion === "number" && lockVersion > VERSION) throw fail("a newer runner wrote it");
+  if (lockVersion !== VERSION || !Array.isArray(components)) throw fail("it has no lockVersion and components");
+  if (components.length > MAX_COMPONENTS) throw fail(`it has more than ${MAX_COMPONENTS} components`);
+  return {
+    name,
+    components: components.map((item: unknown, i) => {
+      const component = readComponent(item);
+      if (component === undefined) throw fail(`component ${i + 1} is malformed`);
+      return component;
+    }),
+  };
+}
+
+function readComponent(item: unknown): LockedComponent | undefined {
+  if (!isRecord(item)) return undefined;
+  const { kind, location, version, resolved, gitTree } = item;
+  if (!KINDS.has(kind) || typeof location !== "string" || typeof version !== "string") return undefined;
+  const pattern = kind === "git" ? /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/ : /^sha256:[0-9a-f]{64}$/;
+  if (typeof resolved !== "string" || !pattern.test(resolved)) return undefined;
+  if (gitTree !== undefined && (typeof gitTree !== "string" || !/^[0-9a-f]{64}$/.test(gitTree))) return undefined;
+  const tree = gitTree === undefined ? {} : { gitTree };
+  return { kind: kind as LockedComponent["kind"], location, version, resolved, ...tree };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What tells components of a lock apart. */
+export function keyOf({ kind, location, version }: Pick<LockedComponent, "kind" | "location" | "version">): string {
+  return JSON.stringify([kind, location, version]);
+}

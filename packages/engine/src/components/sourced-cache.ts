@@ -1,0 +1,55 @@
+import { pathToFileURL } from "node:url";
+import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
+import type { Resource } from "@steps/model";
+import { EngineError } from "../engine-error.ts";
+import { componentName } from "./component-name.ts";
+import { type ComponentSource, findSource } from "./component-source.ts";
+import { reshaping } from "./reshaping.ts";
+
+/**
+ * A cache that takes some components from elsewhere, by way of `stored`, and leaves the others to `cache`. They keep their names; where they came from is in `downloadLocation`.
+ * A replay's pin holds as far as the other source has what it names: at least the tree.
+ */
+export function sourcedCache(
+  cache: ComponentCache,
+  stored: ComponentCache,
+  sources: readonly ComponentSource[],
+): ComponentCache {
+  if (sources.length === 0) return cache;
+  return reshaping(cache, async (request, options) => {
+    const source = findSource(sources, request);
+    if (source === undefined) return undefined;
+    if ("message" in source)
+      throw new EngineError("REFERENCE_INVALID", `Cannot use --component-source: ${source.message}`);
+    const { pin, ...rest } = options;
+    const isSameKind = source.request.kind === request.kind;
+    const found = await stored.resolve(source.request, { ...rest, ...(pin && isSameKind ? { pin } : {}) });
+    const resource = renamed(request, found);
+    if (pin !== undefined && !isSameKind) checkTree(pin, resource);
+    return { found, as: { ...found, resource, note: `Taken from ${source.shown} by --component-source` } };
+  });
+}
+
+function renamed(request: ComponentRequest, { resource }: ResolvedComponent): Resource {
+  const { downloadLocation, uri, kind } = resource;
+  const name = componentName(request);
+  const from = downloadLocation ?? (kind === "local" || uri.startsWith("/") ? pathToFileURL(uri).href : uri);
+  return {
+    ...resource,
+    kind: name.kind,
+    uri: name.uri,
+    requestedVersion: name.kind === "zip" ? "" : name.version,
+    resolvedVersion: kind === request.kind ? resource.resolvedVersion : "",
+    isMutable: true,
+    downloadLocation: from,
+  };
+}
+
+function checkTree(pin: ResolveOptions["pin"] & object, { uri, digest }: Resource): void {
+  const wanted = pin.digest["gitTree"];
+  if (wanted !== undefined && wanted === digest["gitTree"]) return;
+  throw new EngineError(
+    "PIN_MISMATCH",
+    `Cannot use component "${uri}": its gitTree is ${digest["gitTree"] ?? "unknown"}, the trace names ${wanted ?? "none"}`,
+  );
+}
