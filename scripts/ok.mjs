@@ -8,6 +8,7 @@ const checks = [
   ["reference of the commands", "node", ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"]],
   ["schemas", "node", ["--conditions=@steps/source", "scripts/schemas.mjs", "--check"]],
   ["reference of the diagnostics", "node", ["--conditions=@steps/source", "scripts/diagnostics-docs.mjs", "--check"]],
+  ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
