@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { docker } from "./cases/docker.ts";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
 import { output } from "./cases/output.ts";
 import { service } from "./cases/service.ts";
@@ -16,6 +17,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   component: () => warmComponent(scratch),
   output: () => output(env, scratch),
   service: () => service(scratch),
+  docker: () => docker(scratch),
 };
 
 const [only] = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));

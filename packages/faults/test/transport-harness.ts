@@ -25,19 +25,35 @@ export interface Transport {
 
 /** Whether a Docker daemon answers; one that is not there is named as a program that is not installed. */
 export function hasDocker(): boolean {
-  return hasProgram("docker") && (spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 || hasProgram("dockerd-running"));
+  return (
+    hasProgram("docker") &&
+    (spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 || hasProgram("dockerd-running"))
+  );
 }
 
 export const TRANSPORTS: readonly Transport[] = [
-  { name: "unix socket", isThere: () => true, open: async (data) => onHost(data, async ({ socket }) => dialUnix({ path: socket })) },
+  {
+    name: "unix socket",
+    isThere: () => true,
+    open: async (data) => onHost(data, async ({ socket }) => dialUnix({ path: socket })),
+  },
   {
     name: "stdio of step-runner proxy",
     isThere: () => true,
-    open: async (data) => onHost(data, async ({ socket }) => dialCommand({ command: COMMAND, args: ["proxy", "--socket", socket] })),
+    open: async (data) =>
+      onHost(data, async ({ socket }) => dialCommand({ command: COMMAND, args: ["proxy", "--socket", socket] })),
   },
   { name: "Docker exec", isThere: hasDocker, open: inContainer },
-  { name: "SSH, streamlocal", isThere: () => hasProgram("sshd", "/usr/sbin"), open: (data) => onHost(data, overSsh("socket")) },
-  { name: "SSH, exec of the proxy", isThere: () => hasProgram("sshd", "/usr/sbin"), open: (data) => onHost(data, overSsh("exec")) },
+  {
+    name: "SSH, streamlocal",
+    isThere: () => hasProgram("sshd", "/usr/sbin"),
+    open: (data) => onHost(data, overSsh("socket")),
+  },
+  {
+    name: "SSH, exec of the proxy",
+    isThere: () => hasProgram("sshd", "/usr/sbin"),
+    open: (data) => onHost(data, overSsh("exec")),
+  },
   { name: "Kubernetes exec", isThere: () => true, open: (data) => onHost(data, overKubernetes) },
 ];
 
@@ -98,7 +114,10 @@ function overSsh(way: "socket" | "exec"): (host: Host) => Promise<Dial> {
       knownHostsFiles: [server.knownHostsFile],
       ...(way === "exec" ? { proxyCommand: [COMMAND, "proxy", "--socket", socket] } : { socket }),
     });
-    atEnd.push(async () => server[Symbol.asyncDispose](), async () => dialer[Symbol.asyncDispose]());
+    atEnd.push(
+      async () => server[Symbol.asyncDispose](),
+      async () => dialer[Symbol.asyncDispose](),
+    );
     return dialer.dial;
   };
 }
@@ -116,7 +135,12 @@ async function overKubernetes({ socket, atEnd }: Host): Promise<Dial> {
   const fd = openSync(kubeconfig, "w", 0o600);
   writeSync(fd, JSON.stringify(text));
   closeSync(fd);
-  return dialKubernetes({ pod: "job", container: "build", kubeconfig, command: [COMMAND, "proxy", "--socket", socket] });
+  return dialKubernetes({
+    pod: "job",
+    container: "build",
+    kubeconfig,
+    command: [COMMAND, "proxy", "--socket", socket],
+  });
 }
 
 /** A container with busybox and nothing else, and in it the service as `bootstrap` left it. */
@@ -129,7 +153,10 @@ async function inContainer(data: string): Promise<Way> {
 let image: string | undefined;
 
 /** Starts the bootstrapped program in a container of an image that has busybox only. */
-export function startContainer(data: string, args: readonly string[]): { readonly name: string; readonly dispose: () => void } {
+export function startContainer(
+  data: string,
+  args: readonly string[],
+): { readonly name: string; readonly dispose: () => void } {
   const volume = tempDir();
   execFileSync(COMMAND, ["steps", "bootstrap", join(volume, "gitlab-runner-helper")], { stdio: "ignore" });
   image ??= importImage();
@@ -181,7 +208,8 @@ export function writeData(dir: string, bytes: number): { readonly file: string; 
   let line = 0;
   for (let left = bytes; left > 0;) {
     let block = "";
-    for (let i = 0; i < 20_000; i++) block += `${(line++).toString(36).padStart(9, "0")} the quick brown fox jumps over it\n`;
+    for (let i = 0; i < 20_000; i++)
+      block += `${(line++).toString(36).padStart(9, "0")} the quick brown fox jumps over it\n`;
     const chunk = Buffer.from(block).subarray(0, left);
     hash.update(chunk);
     writeSync(fd, chunk);
@@ -210,4 +238,3 @@ export function cuttable(dial: Dial): { readonly dial: Dial; readonly cut: () =>
 export function randomPlaces(bytes: number, count: number): number[] {
   return Array.from({ length: count }, () => randomBytes(6).readUIntBE(0, 6) % bytes).toSorted((a, b) => a - b);
 }
-

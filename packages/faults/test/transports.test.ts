@@ -56,7 +56,10 @@ describe("output through every transport while it is cut", () => {
         expect(count()).toBeGreaterThan(1);
         const table = process.env["STEPS_TRANSPORT_TABLE"];
         if (table !== undefined)
-          appendFileSync(table, `| ${name} | ${bytes} | ${cuts} | yes | ${(bytes / 1e6 / seconds).toFixed(0)} MB/s |\n`);
+          appendFileSync(
+            table,
+            `| ${name} | ${bytes} | ${cuts} | yes | ${(bytes / 1e6 / seconds).toFixed(0)} MB/s |\n`,
+          );
       },
       300_000,
     );
