@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createSign } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
@@ -35,7 +35,7 @@ export async function startTokenServer(
   user: { readonly username: string; readonly password: string; readonly refreshToken?: string },
 ): Promise<TokenServer> {
   const requests: { method: string; url: string; authorization: string | undefined; body: string }[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
@@ -57,7 +57,8 @@ export async function startTokenServer(
     }); // prettier-ignore
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(isUser ? { access_token: token, expires_in: 300 } : { token }));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
