@@ -3,10 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "./workspace.ts";
 
-const document = readFileSync(join(root, "docs/reference/errors.md"), "utf8");
+const document = ["errors.md", "diagnostics.md"]
+  .map((name) => readFileSync(join(root, "docs/reference", name), "utf8"))
+  .join("\n");
 const documented = new Set(Array.from(document.matchAll(/`([A-Z][A-Z_]+|[a-z]+(?:-[a-z]+)+)`/g), ([, code]) => code));
-const files = globSync("packages/*/src/**/*.ts", { cwd: root }).filter((file) => !/\.test\.ts$|\/gen\//.test(file));
-const sources = files.map((file) => readFileSync(join(root, file), "utf8"));
+const sources = readSources("packages/*/src/**/*.ts");
+const commands = readSources("apps/*/src/**/*.ts");
+
+function readSources(pattern: string): string[] {
+  const files = globSync(pattern, { cwd: root }).filter((file) => !/\.test\.ts$|\/gen\//.test(file));
+  return files.map((file) => readFileSync(join(root, file), "utf8"));
+}
 
 function found(pattern: RegExp, code: RegExp): string[] {
   const texts = sources.flatMap((source) => Array.from(source.matchAll(pattern), ([, text]) => text ?? ""));
@@ -33,7 +40,7 @@ describe("docs/reference/errors.md", () => {
   });
 
   it("names no code that is gone", () => {
-    const all = sources.join("\n");
+    const all = [...sources, ...commands].join("\n");
     const gone = [...documented].filter((code) => code !== undefined && !all.includes(`"${code}"`));
     expect(gone).toEqual([]);
   });

@@ -6,6 +6,8 @@ import { askHelper } from "./credential-helper.ts";
 import type { Credentials, DockerConfig } from "./docker-config.ts";
 import { findCredentials, findHelper, parseDockerConfig } from "./docker-config.ts";
 
+const REGISTRY_USER = "CI_REGISTRY_USER";
+
 /** Where credentials are looked for. */
 export interface CredentialSources {
   /** Of the step, with what earlier steps exported. */
@@ -100,8 +102,8 @@ function jobCredentials(registry: string, sources: CredentialSources): Credentia
   const named = variable(sources, "CI_REGISTRY")
     ?.replace(/^https?:\/\//i, "")
     .replace(/\/.*$/, "");
-  const username = variable(sources, "CI_REGISTRY_USER");
+  const username = variable(sources, REGISTRY_USER);
   const password = variable(sources, "CI_REGISTRY_PASSWORD");
   if (named?.toLowerCase() !== registry || username === undefined || password === undefined) return undefined;
-  return { username, password, source: "CI_REGISTRY_USER" };
+  return { username, password, source: REGISTRY_USER };
 }
