@@ -7,6 +7,7 @@ export function cacheOptions(line: CommandLine): NonNullable<EngineOptions["cach
   return {
     ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
     isOffline: line.boolean("offline"),
+    hasLegacyRefs: line.boolean("legacy-refs"),
     mirrors: readMirrors(line.list("mirror")),
   };
 }

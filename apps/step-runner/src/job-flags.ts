@@ -31,7 +31,7 @@ export const givenFlags: Flags = {
   compat: {
     type: "string",
     summary:
-      "Where the years differ: scripts go on after a failing line (2025), commands start in the step's folder (blueprint)",
+      "Where the years differ: scripts go on after a failing line (2025), commands start in the step's folder and find $OUTPUT_FILE, $ENV_FILE, $STEP_JSON (blueprint)",
     choices: ["2025", "blueprint"],
     env: "STEP_RUNNER_COMPAT",
   },

@@ -31,6 +31,13 @@ export const fetchFlags: Flags = {
     env: "STEP_RUNNER_MIRROR",
   },
   offline: { type: "boolean", summary: "Use only components that are in the cache", env: "STEP_RUNNER_OFFLINE" },
+  "legacy-refs": {
+    type: "boolean",
+    default: true,
+    summary:
+      "host/group/project/dir@REV may mean dir in the repository host/group/project, if it is no repository itself",
+    env: "STEP_RUNNER_LEGACY_REFS",
+  },
 };
 
 /** Flags of everything that runs steps. */

@@ -35,7 +35,10 @@ export interface EngineOptions {
   readonly traceSync?: TraceSync;
   /** The environment that directories, git and proxies are looked up in. Default: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly cache?: Partial<Omit<CacheOptions, "root" | "env">>;
+  readonly cache?: Partial<Omit<CacheOptions, "root" | "env">> & {
+    /** Whether a git reference without a path mark may mean a path in a repository, if it is none itself. Default: yes. */
+    readonly hasLegacyRefs?: boolean;
+  };
   /** Where some components are taken from instead; they are not looked for in the lock. */
   readonly sources?: readonly ComponentSource[];
   /** What components have to be. Without it a branch or tag is what it is at the time. */
@@ -67,7 +70,8 @@ export function createEngine(options: EngineOptions): Engine {
   const env = options.env ?? process.env;
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
-  const stored = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...options.cache });
+  const { hasLegacyRefs = true, ...cacheOptions } = options.cache ?? {};
+  const stored = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...cacheOptions });
   const locked = options.lock === undefined ? stored : lockedCache(stored, options.lock);
   const cache = sourcedCache(locked, stored, options.sources ?? []);
   const ended: RunDirectory[] = [];
@@ -75,7 +79,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { program: makeProgram } = options;
   const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
   const { pipeReserve } = options;
-  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program, pipeReserve };
+  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program, pipeReserve, hasLegacyRefs };
   return {
     cache,
     stateDir,
@@ -98,8 +102,14 @@ async function load(
 ): Promise<LoadedStep> {
   const tmpDir = mkdtempSync(join(privateDirectory(context.stateDir), "load-"));
   try {
-    const { cache, program } = context;
-    const loader = new StepLoader({ ...options, cache, tmpDir, ...(program === undefined ? {} : { program }) });
+    const { cache, program, hasLegacyRefs } = context;
+    const loader = new StepLoader({
+      ...options,
+      cache,
+      hasLegacyRefs,
+      tmpDir,
+      ...(program === undefined ? {} : { program }),
+    });
     return await loader.load(
       reference,
       { dir: options.baseDir, root: undefined },

@@ -13,6 +13,7 @@ import {
   type GitReference,
   type LocalReference,
   mapObject,
+  publicUrl,
   type OciReference,
   type Resource,
   revealString,
@@ -23,6 +24,7 @@ import {
 import { BUILTIN_NAMES, builtinStep } from "./builtin-specs.ts";
 import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
+import { isNoRepository, legacyReadings } from "./legacy-git.ts";
 import { treeSignature } from "./tree-signature.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
@@ -39,6 +41,8 @@ export interface LoaderOptions {
   readonly isStrict?: boolean;
   /** Scripts go on after a line that fails, as in 2025. */
   readonly isLax?: boolean;
+  /** Whether a git reference without a path mark may mean a path in a repository, if it is none itself. Default: yes. */
+  readonly hasLegacyRefs?: boolean;
   /** Replay: what a component must be. Absent for the ordinary run. */
   readonly pin?: (request: ComponentRequest) => Resource;
   readonly onDiagnostics?: (stepPath: string, diagnostics: readonly Diagnostic[]) => void;
@@ -83,7 +87,7 @@ export class StepLoader {
       case "local":
         return this.#loadLocal(reference, from, options);
       case "git":
-        return this.#loadTree(reference, { kind: "git", url: reference.url, version: reference.version }, options);
+        return this.#loadGit(reference, options);
       case "zip":
         return this.#loadTree(reference, zipRequest(reference, from), options);
       case "oci":
@@ -117,6 +121,42 @@ export class StepLoader {
       { root: found.dir, resource: component.resource, name, isLocal: true, component },
       options,
     );
+  }
+
+  async #loadGit(reference: GitReference, options: LoadOptions): Promise<LoadedStep> {
+    const load = (at: GitReference): Promise<LoadedStep> =>
+      this.#loadTree(at, { kind: "git", url: at.url, version: at.version }, options);
+    try {
+      return await load(reference);
+    } catch (error) {
+      if (this.#options.hasLegacyRefs === false || !isNoRepository(error)) throw error;
+      const loaded = await this.#loadLegacy(reference, load, options.path);
+      if (loaded === undefined) throw error;
+      return loaded;
+    }
+  }
+
+  async #loadLegacy(
+    reference: GitReference,
+    load: (at: GitReference) => Promise<LoadedStep>,
+    path: string,
+  ): Promise<LoadedStep | undefined> {
+    for (const reading of legacyReadings(reference)) {
+      for (const [index, step] of reading.steps.entries()) {
+        try {
+          const loaded = await load(step);
+          const name = formatReference(reference);
+          const note = `"${name}" is read as "${reading.path}" in the repository ${publicUrl(reading.repository)}; write ${formatReference(step)}`;
+          this.#options.onNote?.(path, "legacy-reference", note);
+          return loaded;
+        } catch (error) {
+          if (isNoRepository(error)) break;
+          // The repository is there: what it lacks is said of it.
+          if (!isStepNotFound(error) || index === reading.steps.length - 1) throw error;
+        }
+      }
+    }
+    return undefined;
   }
 
   async #loadTree(

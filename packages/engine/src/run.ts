@@ -107,6 +107,7 @@ export interface RunContext {
   readonly ended: RunDirectory[];
   readonly runner: { readonly name: string; readonly version: string };
   readonly program: (() => string) | undefined;
+  readonly hasLegacyRefs: boolean;
   readonly pipeReserve: PipeReserve | undefined;
 }
 
@@ -205,6 +206,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     ...(request.vars === undefined ? {} : { vars: request.vars }),
     isLenient: request.isLenient === true,
     isLax: request.mode?.compat === "2025",
+    hasLegacyRefs: context.hasLegacyRefs,
     ...(request.pin === undefined ? {} : { pin: request.pin }),
     ...(onProgress === undefined
       ? {}

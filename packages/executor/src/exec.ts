@@ -78,7 +78,7 @@ function prepare(run: Run, level: Level, call: ExecCall): Prepared {
   const command = isScript ? placeLongScript(written, level) : written;
   const place = { what: "exec: work_dir", pointer: "/definition/exec/workDir" };
   const workDir = findWorkDir(startOf(run, level, call), expander.text(definition.workDir ?? "", place));
-  const env = environmentOf(level, call, workDir);
+  const env = environmentOf(run, level, { ...call, workDir });
   const [name = ""] = command;
   const path = env["PATH"] === undefined ? undefined : revealString(env["PATH"]);
   const program = lookupProgram({ name: revealString(name), shownName: String(name), path, workDir });
@@ -90,10 +90,14 @@ function startOf(run: Run, level: Level, { isBuiltin }: ExecCall): string {
   return run.request.mode?.compat === "blueprint" && !isBuiltin ? level.dir : run.request.workDir;
 }
 
-function environmentOf(level: Level, call: ExecCall, workDir: string): EnvironmentRecord {
-  const env = level.environment.flatten();
-  if (call.definition.hasContextFile !== true) return env;
-  const text = contextText(level, env, { workDir, seesCallerInputs: call.hasOpenOutputs });
+function environmentOf(run: Run, level: Level, call: ExecCall & { readonly workDir: string }): EnvironmentRecord {
+  const isBlueprint = run.request.mode?.compat === "blueprint";
+  // The blueprint's processes find their files by these names.
+  const files = isBlueprint ? { OUTPUT_FILE: level.files.outputFile(), ENV_FILE: level.files.exportFile() } : {};
+  const flat = level.environment.flatten();
+  const env = isBlueprint ? { ...files, ...flat } : flat;
+  if (call.definition.hasContextFile !== true && !isBlueprint) return env;
+  const text = contextText(level, env, { workDir: call.workDir, seesCallerInputs: call.hasOpenOutputs });
   return { ...env, [CONTEXT_VARIABLE]: level.files.privateFile("context", text, level.path) };
 }
 

@@ -9,7 +9,7 @@ import { type CheckedTree, type CheckReference, type CheckRoot, StepChecker } fr
 
 /** Follows a tree of steps without running it; what it names is fetched. The diagnostics are those of all files. */
 export async function check(
-  { cache, program, stateDir }: RunContext,
+  { cache, program, stateDir, hasLegacyRefs }: RunContext,
   root: CheckRoot | CheckReference,
   options: LoadOptions,
 ): Promise<CheckedTree> {
@@ -18,6 +18,7 @@ export async function check(
   const seen = new Set<readonly Diagnostic[]>();
   try {
     const loader = new StepLoader({
+      hasLegacyRefs,
       ...options,
       cache,
       tmpDir,

@@ -1,0 +1,54 @@
+import { type GitReference, isStepsError } from "@steps/model";
+
+/** One more level than any of these has a meaning of its own. */
+const MAX_READINGS = 8;
+/** Owner and project: no host has repositories above that. */
+const MIN_SEGMENTS = 2;
+
+/** What says that there is nothing under an address, so that another reading of it may be tried. */
+const NOTHING_THERE: ReadonlySet<string> = new Set(["REPOSITORY_NOT_FOUND", "PIN_MISSING", "NOT_LOCKED", "OFFLINE"]);
+
+/** Whether an error says that there is no such repository; the network and credentials are other matters. */
+export function isNoRepository(error: unknown): boolean {
+  return isStepsError(error) && NOTHING_THERE.has(error.code);
+}
+
+/** Another reading of a reference: the steps to look for in turn. */
+export interface LegacyReading {
+  readonly steps: readonly GitReference[];
+  /** `host/group/project` and `dir`. */
+  readonly repository: string;
+  readonly path: string;
+}
+
+/**
+ * What a short git reference without a path mark may also mean, as the blueprint writes it: `host/group/project/dir@REV` is
+ * `steps/dir.yml` or `steps/dir/` in `host/group/project` (`steps-language` C7). The nearest reading comes first.
+ */
+export function legacyReadings(reference: GitReference): readonly LegacyReading[] {
+  const { url, dir, file } = reference;
+  if (dir !== "steps" || file !== undefined) return [];
+  const parts = /^([a-z+]+:\/\/[^/]*\/+)(.+?)\/*$/i.exec(url);
+  if (parts === null) return [];
+  const [, start = "", rest = ""] = parts;
+  const segments = rest.split("/");
+  if (segments.some((part) => part === "" || part === "..")) return [];
+  const readings: LegacyReading[] = [];
+  for (let count = segments.length - 1; count >= MIN_SEGMENTS && readings.length < MAX_READINGS; count--) {
+    const inner = segments.slice(count);
+    const repository = `${start}${segments.slice(0, count).join("/")}`;
+    const path = inner.join("/");
+    readings.push({ steps: stepsAt({ ...reference, url: repository }, inner), repository, path });
+  }
+  return readings;
+}
+
+function stepsAt(reference: GitReference, inner: readonly string[]): readonly GitReference[] {
+  const last = inner.at(-1) ?? "";
+  const folder = ["steps", ...inner.slice(0, -1)].join("/");
+  if (/\.ya?ml$/i.test(last)) return [{ ...reference, dir: folder, file: last }];
+  return [
+    { ...reference, dir: folder, file: `${last}.yml` },
+    { ...reference, dir: `${folder}/${last}` },
+  ];
+}
