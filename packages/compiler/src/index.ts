@@ -1,3 +1,13 @@
+export {
+  type Diagnostic,
+  type DiagnosticRule,
+  encodeSpecDefinition,
+  formatDiagnostic,
+  hasErrors,
+  type Position,
+  type Source,
+  type SpecDefinition,
+} from "@steps/model";
 export { readYaml, type ReadYamlOptions, type YamlDocuments } from "./read-yaml.ts";
 export {
   childOf,

@@ -17,12 +17,15 @@ import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uses } from "./uses.ts";
+import { readExamples } from "./read-examples.ts";
 import {
+  closureOf,
   filesBelow,
   findLibraries,
   findPublished,
   leftovers,
   missingOutputs,
+  type Published,
   readManifest,
   root,
 } from "./workspace.ts";
@@ -36,6 +39,9 @@ const apps = published.filter(({ manifest }) => manifest.bin !== undefined);
 const folder = mkdtempSync(join(tmpdir(), "steps-smoke-"));
 const tarballs = join(folder, "tarballs");
 const consumer = join(folder, "consumer");
+/** Has the compiler, and what it depends on. */
+const alone = join(folder, "alone");
+const compilerOnly = closureOf("@steps/compiler", published);
 
 function tarballOf(name: string, version: string): string {
   return join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
@@ -111,17 +117,18 @@ async function bundleProblems(): Promise<readonly string[]> {
 const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 // A registry that stops answering in the middle is not what is tested here.
-async function runNpm(args: readonly string[]): ReturnType<typeof run> {
-  const once = () => run("npm", [...args], { cwd: consumer, timeoutMs: 45_000 });
+async function runNpm(args: readonly string[], cwd: string): ReturnType<typeof run> {
+  const once = () => run("npm", [...args], { cwd, timeoutMs: 45_000 });
   const attempts = isAllRequired ? 4 : 1;
   let ended = await once();
   for (let attempt = 1; ended.code === null && attempt < attempts; attempt++) ended = await once();
   return ended;
 }
 
-async function install(): Promise<void> {
-  writeFileSync(join(consumer, "package.json"), '{ "private": true, "type": "module" }\n');
-  const files = readdirSync(tarballs).map((name) => join(tarballs, name));
+async function install(target: string, packages: readonly Published[]): Promise<void> {
+  mkdirSync(target);
+  writeFileSync(join(target, "package.json"), '{ "private": true, "type": "module" }\n');
+  const files = packages.map(({ name, manifest }) => tarballOf(name, manifest.version));
   const retries = `--fetch-retries=${isAllRequired ? 2 : 0}`;
   const flags = [
     "--prefer-offline",
@@ -132,23 +139,23 @@ async function install(): Promise<void> {
     "--fetch-timeout=15000",
     retries,
   ];
-  const args = ["install", ...flags, "--prefix", consumer, ...files];
-  const { code, stdout, stderr } = await runNpm(args);
+  const args = ["install", ...flags, "--prefix", target, ...files];
+  const { code, stdout, stderr } = await runNpm(args, target);
   if (code === 0) return;
   const isUnreachable = code === null || UNREACHABLE.test(stderr);
   if (isAllRequired || !isUnreachable) throw new Error(`npm ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
   // Without a network the tests still run, on what npm would have laid out; a run that requires all does not accept it.
   const skipped = process.env["STEPS_SKIPPED_FILE"];
   if (skipped !== undefined) appendFileSync(skipped, "npm install of the packed packages (no network)\n");
-  await layOut();
+  await layOut(target, packages);
 }
 
 /** What `npm install` makes of the tarballs, with the workspace's copies of the packages of others. */
-async function layOut(): Promise<void> {
-  const modules = join(consumer, "node_modules");
+async function layOut(target: string, packages: readonly Published[]): Promise<void> {
+  const modules = join(target, "node_modules");
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(join(modules, ".bin"), { recursive: true });
-  for (const { name, dir, manifest } of published) {
+  for (const { name, dir, manifest } of packages) {
     mkdirSync(join(modules, name), { recursive: true });
     await succeed("tar", [
       "-xzf",
@@ -175,10 +182,10 @@ beforeAll(async () => {
   if (problems.length > 0)
     throw new Error(`The packages are not built (tsc -b && rolldown -c rolldown.config.mjs):\n${problems.join("\n")}`);
   mkdirSync(tarballs);
-  mkdirSync(consumer);
   for (const { dir } of published)
     await succeed(join(bin, "pnpm"), ["pack", "--pack-destination", tarballs], { cwd: dir });
-  await install();
+  await install(consumer, published);
+  await install(alone, compilerOnly);
 }, 300_000);
 
 afterAll(() => {
@@ -250,6 +257,38 @@ describe("the installed packages", () => {
     writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
     expect(await run(join(bin, "tsc"), ["-p", "."], { cwd: consumer })).toEqual({ code: 0, stdout: "", stderr: "" });
   });
+});
+
+describe("the guide of the compiler", () => {
+  const examples = readExamples(readFileSync(join(root, "docs", "guide", "compiler.md"), "utf8"));
+
+  it("has examples with what they print", () => {
+    expect(examples.length).toBeGreaterThanOrEqual(3);
+    const [first] = examples;
+    expect(first?.code.split("\n").length).toBeLessThanOrEqual(10);
+  });
+
+  it("is about a folder with nothing but the compiler and what it depends on", () => {
+    const found = readdirSync(join(alone, "node_modules", "@steps")).map((name) => `@steps/${name}`);
+    expect(found.toSorted()).toEqual(compilerOnly.map(({ name }) => name).toSorted());
+    expect(found).not.toContain("@steps/engine");
+  });
+
+  // The folder may be read, since modules are files; nothing may be written, and no program started.
+  it.each(examples.map(({ code, output }, i) => [i + 1, code, output] as const))(
+    "does in example %i what it says, without I/O",
+    async (number, code, output) => {
+      const file = join(alone, `example-${number}.mjs`);
+      writeFileSync(file, code);
+      const permission = [
+        "--permission",
+        `--allow-fs-read=${realpathSync(root)}`,
+        `--allow-fs-read=${realpathSync(alone)}`,
+      ];
+      const flags = Number(process.versions.node.split(".")[0]) >= 24 ? permission : [];
+      expect((await succeed(node, [...flags, file], { cwd: alone })).trimEnd()).toBe(output.trimEnd());
+    },
+  );
 });
 
 describe.each(apps)("the command of $name", ({ manifest }) => {

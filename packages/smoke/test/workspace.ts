@@ -45,6 +45,17 @@ export function findLibraries(): readonly Published[] {
   return findPublished().filter(({ manifest }) => manifest.exports !== undefined);
 }
 
+/** A published package with all those of ours that it depends on, in any depth. */
+export function closureOf(name: string, published: readonly Published[]): readonly Published[] {
+  const names = new Set([name]);
+  // A set that grows is walked to its end.
+  for (const at of names) {
+    const found = published.find((one) => one.name === at);
+    for (const own of Object.keys(found?.manifest.dependencies ?? {})) if (own.startsWith("@steps/")) names.add(own);
+  }
+  return published.filter((one) => names.has(one.name));
+}
+
 /** Outputs that a library's files in `src` should have in its `dist`, and has not. */
 export function missingOutputs(dir: string): readonly string[] {
   const { sources, outputs } = builtNames(dir);
