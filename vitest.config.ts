@@ -11,6 +11,7 @@ export default defineConfig({
     setupFiles: ["scripts/vitest-setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Many tests wait for processes and servers more than they work.
+    maxWorkers: 3,
   },
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Fifos, makeFifos } from "./fifos.ts";
 
@@ -14,14 +14,14 @@ const REFILL_AFTER_MS = 100;
 export class PipeReserve implements Disposable {
   readonly #dir: string;
   #pairs: Fifos[] = [];
-  #isEmptyForEver = false;
+  #isOver = false;
+  #isRefilling = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param dir made private and emptied; on the file system that the runs are on */
-  constructor(dir: string) {
-    this.#dir = dir;
-    rmSync(dir, { recursive: true, force: true });
-    mkdirSync(dir, { mode: 0o700 });
+  /** @param parent a private directory on the file system that the runs are on; what is made in it goes at the end */
+  constructor(parent: string) {
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    this.#dir = mkdtempSync(join(parent, "pipes-"));
     this.#refillSoon(0);
   }
 
@@ -42,21 +42,38 @@ export class PipeReserve implements Disposable {
   }
 
   #refillSoon(ms: number): void {
-    if (this.#isEmptyForEver || this.#timer !== undefined) return;
+    if (this.#isOver || this.#isRefilling || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => void this.#refill(), ms).unref();
   }
 
   async #refill(): Promise<void> {
-    const made = await makeFifos(this.#dir, KEPT - this.#pairs.length);
     this.#timer = undefined;
-    if (made.length === 0) this.#isEmptyForEver = true;
+    this.#isRefilling = true;
+    const made = await makeFifos(this.#dir, KEPT - this.#pairs.length);
+    this.#isRefilling = false;
+    if (this.#isOver) {
+      this.#remove();
+      return;
+    }
+    // Where none can be made, none ever will be.
+    if (made.length === 0) this.#isOver = true;
     this.#pairs.push(...made);
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    this.#isEmptyForEver = true;
+    this.#isOver = true;
     this.#pairs = [];
-    rmSync(this.#dir, { recursive: true, force: true });
+    // What is being made would lie in the way; whoever makes it removes it.
+    if (!this.#isRefilling) this.#remove();
+  }
+
+  #remove(): void {
+    try {
+      rmSync(this.#dir, { recursive: true, force: true });
+    } catch (cause) {
+      // It goes with the directory that it is in.
+      void cause;
+    }
   }
 }

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uses } from "./uses.ts";
@@ -105,11 +105,12 @@ async function buildProblems(): Promise<readonly string[]> {
 
 async function bundleProblems(): Promise<readonly string[]> {
   const fresh = join(folder, "bundle");
-  await succeed(join(bin, "rolldown"), ["-c", "rolldown.config.mjs", "-d", fresh], { cwd: root });
+  const env = { ...process.env, STEPS_BUNDLE_DIR: fresh };
+  await succeed(join(bin, "rolldown"), ["-c", "rolldown.config.mjs"], { cwd: root, env });
   return apps.flatMap(({ dir }) => {
     const read = (from: string): readonly string[] =>
       filesBelow(from, ".cjs").map((path) => `${path} ${readFileSync(join(from, path), "utf8")}`);
-    const isSame = read(fresh).join("\0") === read(join(dir, "dist")).join("\0");
+    const isSame = read(join(fresh, basename(dir), "dist")).join("\0") === read(join(dir, "dist")).join("\0");
     return isSame ? [] : [`${join(dir, "dist")} is not what its sources give: build first`];
   });
 }
@@ -250,7 +251,8 @@ describe("the installed packages", () => {
       skipLibCheck: false,
       module: "nodenext",
       target: "es2023",
-      lib: ["es2024", "esnext.disposable"],
+      // Connect speaks of Headers as a browser does.
+      lib: ["es2024", "esnext.disposable", "dom", "dom.iterable"],
       types: ["node"],
       typeRoots: [join(root, "node_modules", "@types")],
     };
@@ -297,18 +299,39 @@ describe.each(apps)("the command of $name", ({ manifest }) => {
   it("says its version", async () => {
     expect((await succeed(command, ["--version"], { cwd: consumer })).trim()).toContain(manifest.version);
   });
+});
 
-  it("runs a job", async () => {
+describe("the commands", () => {
+  const binOf = (name: string): string => join(consumer, "node_modules", ".bin", name);
+  const steps = JSON.stringify([{ name: "greet", script: 'echo "hello ${{ vars.CI_WHO }}"' }]);
+  const homeEnv = () => ({
+    HOME: folder,
+    XDG_CACHE_HOME: join(folder, "cache"),
+    XDG_STATE_HOME: join(folder, "state"),
+  });
+
+  it("run a job", async () => {
     const work = join(folder, "work");
     mkdirSync(work);
-    const STEPS = JSON.stringify([{ name: "greet", script: 'echo "hello ${{ vars.CI_WHO }}"' }]);
-    const env = {
-      STEPS,
-      CI_WHO: "world",
-      HOME: folder,
-      XDG_CACHE_HOME: join(folder, "cache"),
-      XDG_STATE_HOME: join(folder, "state"),
-    };
-    expect(await succeed(command, ["ci"], { cwd: work, env })).toContain("hello world");
+    const env = { ...homeEnv(), STEPS: steps, CI_WHO: "world" };
+    expect(await succeed(binOf("step-runner"), ["ci"], { cwd: work, env })).toContain("hello world");
+  });
+
+  it("run a job as a service and its bridge", async () => {
+    const socket = join(folder, "run", "s.sock");
+    const file = join(folder, "steps.yml");
+    writeFileSync(file, steps);
+    const env = { PATH: process.env["PATH"] ?? "", ...homeEnv() };
+    const service = spawn(binOf("step-runner"), ["serve", "--socket", socket], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    try {
+      for await (const chunk of service.stderr) if (String(chunk).includes("is listening")) break;
+      const args = ["run", "--socket", socket, "--variable", "CI_WHO=bridge", file];
+      expect(await succeed(binOf("runner-bridge"), args, { cwd: folder, env })).toBe("hello bridge\n");
+    } finally {
+      service.kill();
+    }
   });
 });

@@ -69,7 +69,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
   try {
     const clock = createClock();
     const folders = prepareFolders(stateDir);
-    const reserve = new PipeReserve(join(stateDir, "pipes"));
+    const reserve = new PipeReserve(folders.pipes);
     const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
     const jobs = await loadJobs({ folders, tombstones, clock, onNote });
     return new ServiceJobTable({
@@ -109,6 +109,8 @@ export interface Folders {
   readonly trash: string;
   /** What was damaged, for somebody to look at. */
   readonly damaged: string;
+  /** Pipes for jobs to come. */
+  readonly pipes: string;
 }
 
 function prepareFolders(stateDir: string): Folders {
@@ -116,8 +118,9 @@ function prepareFolders(stateDir: string): Folders {
     jobs: join(stateDir, "jobs"),
     trash: join(stateDir, "trash"),
     damaged: join(stateDir, "damaged"),
+    pipes: join(stateDir, "pipes"),
   };
-  removeTree(folders.trash);
+  for (const folder of [folders.trash, folders.pipes]) removeTree(folder);
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folders;
 }
