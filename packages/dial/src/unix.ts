@@ -41,8 +41,8 @@ function worstOf(failures: readonly DialError[]): DialError {
   const telling = failures.find((failure) => failure.code !== "UNREACHABLE");
   const causes = failures.map((failure) => failure.cause);
   if (telling !== undefined) return telling;
-  const places = failures.map((failure) => failure.message.replace(/^.*?'/, "'")).join(", ");
-  return new DialError("UNREACHABLE", `No service listens at ${places}`, {
+  const places = failures.map((failure) => failure.message.replace(/^.*?'/, "'")).join("; ");
+  return new DialError("UNREACHABLE", `No service listens: ${places}`, {
     cause: new AggregateError(causes),
     hint: START_HINT,
   });

@@ -10,6 +10,7 @@ import {
   isAlive,
   isClosed,
   listRuns,
+  ownerOf,
   removeTemporary,
 } from "./run-directory.ts";
 
@@ -89,5 +90,23 @@ describe("run directories", () => {
     const run = createRunDirectory(state);
     mkdirSync(join(state, "runs/mine"));
     expect(listRuns(state)).toEqual([run]);
+  });
+});
+
+describe("ownerOf", () => {
+  it("a process that has ended and is not waited for yet is none", async () => {
+    // The shell's child ends and stays, since exec leaves nobody who waits for it.
+    const parent = spawn("sh", ["-c", "sleep 0.05 & echo $!; exec sleep 30"], { stdio: ["ignore", "pipe", "ignore"] });
+    try {
+      const [chunk] = (await once(parent.stdout, "data")) as [Buffer];
+      const pid = Number(String(chunk));
+      const isZombie = (): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+      while (!isZombie()) await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(ownerOf(pid)).toBe("");
+      expect(ownerOf(parent.pid as number)).toMatch(new RegExp(`^${parent.pid} \\d+ `));
+      expect(ownerOf(process.pid)).not.toBe("");
+    } finally {
+      parent.kill("SIGKILL");
+    }
   });
 });

@@ -98,13 +98,15 @@ export function isAlive(directory: RunDirectory): boolean {
 
 /**
  * What names a process for ever: its number is used again, but not with the same start time in the same boot. Empty for
- * one that does not exist.
+ * one that does not exist, or has ended and is only waited for by its parent.
  */
 export function ownerOf(pid: number): string {
   const stat = readOptional(`/proc/${pid}/stat`);
-  const startTime = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "0";
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  const [state = "", startTime = "0"] = [fields[0], fields[19]];
+  const isGone = stat === undefined || state === "Z" || state === "X";
   const boot = readOptional("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-  return stat === undefined && pid !== process.pid ? "" : `${pid} ${startTime} ${boot}`;
+  return isGone && pid !== process.pid ? "" : `${pid} ${startTime} ${boot}`;
 }
 
 /** Where the parts of a run lie. */
