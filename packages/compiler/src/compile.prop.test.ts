@@ -68,6 +68,17 @@ delegate: b
 `,
   '[{"name":"a","script":"echo"},{"step":"h/p@v1","inputs":{"x":{"y":[true,"\\u00e9"]}}}]',
   '{"type":"steps","steps":[{"step":{"protocol":"local","paths":{"parts":[".","a"]}}}],"outputs":{"x":1}}',
+  `spec: {secrets: {pw: {permissions: [read_api], as: file}}}
+---
+parallel:
+- {name: a, script: ls, if: inputs.x == 1, when: always, timeout: 1h30m, retry: {max: 2, backoff: 1.5s}}
+- {name: b, func: registry.example.com/g/p:1.0 d/func.yml, if: "\${{ success() && !cancelled() }}", continue_on_error: true}
+- name: c
+  run: [{exec: {command: [a], timeout: 5, cancel_timeout: 500ms}}]
+  finally: [{name: z, script: [a, b], retry: 3}]
+finally: [{func: {oci: {registry: h, repository: a/b, tag: latest}}, secrets: [pw], allow_failure: false}]
+inherit_env: [PATH, CI_*]
+`,
 ];
 
 const compilers: readonly ((source: Source) => Compiled)[] = [
@@ -114,6 +125,7 @@ describe("properties", () => {
     expectRoundTrip(file({ name: "2", text: VALID[1] as string }));
     expectRoundTrip(list({ name: "3", text: VALID[2] as string }));
     expectRoundTrip(compileInput({ name: "4", text: VALID[3] as string }));
+    expectRoundTrip(file({ name: "5", text: VALID[4] as string }));
   });
 
   it("never throws for any text", () => {
@@ -122,7 +134,7 @@ describe("properties", () => {
 
   it("never throws for words of the language in any order", () => {
     const words =
-      "spec: inputs: outputs: type: exec: run: steps: command: env: name: script: step: func: default: options: match: delegate: {git: {zip: url: rev: protocol: specDef: definition: - - \n \n --- {} [] [ ] { } , ${{ }} inputs.x a 1 true null &a *a <<: | > ' \" ! # __proto__: \\".split(
+      "spec: inputs: outputs: type: exec: run: steps: command: env: name: script: step: func: default: options: match: delegate: if: when: retry: finally: parallel: secrets: {git: {zip: url: rev: protocol: specDef: definition: - - \n \n --- {} [] [ ] { } , ${{ }} inputs.x a 1 true null &a *a <<: | > ' \" ! # __proto__: \\".split(
         " ",
       );
     const soup = fc.array(fc.constantFrom(...words, "\n", "\n  ", " "), { maxLength: 40 });
