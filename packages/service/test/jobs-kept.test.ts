@@ -94,7 +94,7 @@ describe("openJobTable()", () => {
     await expect(openJobTable(tableOptions(dir))).rejects.toMatchObject({ code: "STATE_IN_USE" });
     await first[Symbol.asyncDispose]();
     await (await openJobTable(tableOptions(dir)))[Symbol.asyncDispose]();
-    expect(readdirSync(join(dir, "state")).toSorted()).toEqual(["damaged", "jobs", "trash"]);
+    expect(readdirSync(join(dir, "state")).toSorted()).toEqual(["damaged", "jobs", "pipes", "trash"]);
   });
 
   test("shows the jobs of before with their logs, results and traces, the oldest first", async () => {
