@@ -21,6 +21,8 @@ export interface Transport {
   readonly name: string;
   readonly isThere: () => boolean;
   readonly open: (data: string) => Promise<Way>;
+  /** Another way of one that is here already: what is sent through it may be less. */
+  readonly isSecondWay?: boolean;
 }
 
 /** Whether a Docker daemon answers; one that is not there is named as a program that is not installed. */
@@ -51,6 +53,7 @@ export const TRANSPORTS: readonly Transport[] = [
   },
   {
     name: "SSH, exec of the proxy",
+    isSecondWay: true,
     isThere: () => hasProgram("sshd", "/usr/sbin"),
     open: (data) => onHost(data, overSsh("exec")),
   },
