@@ -6,7 +6,7 @@ import net from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { promisify } from "node:util";
-import { tempDir } from "@steps/testkit";
+import { isRunning, tempDir } from "@steps/testkit";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { DialError } from "./dial-error.ts";
 import { type CommandTarget, dialCommand } from "./stdio.ts";
@@ -40,17 +40,8 @@ async function failure(dialed: Promise<Duplex>): Promise<DialError> {
   );
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function untilGone(pid: number): Promise<void> {
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000, interval: 20 });
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000, interval: 20 });
 }
 
 /** The number that a script prints on a line of its own after the greeting. */
@@ -133,7 +124,7 @@ describe("dialCommand leaves nothing behind", () => {
   test("destroying ends the whole process group", async () => {
     const stream = await shell(`${HELLO} sleep 60 & echo $!; exec sleep 60`);
     const pid = await readPid(stream);
-    expect(isAlive(pid)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     stream.destroy();
     await untilGone(pid);
   });
