@@ -21,6 +21,8 @@ import {
 import { StepsError } from "./error.ts";
 import { publicUrl } from "./public-url.ts";
 import { parseReference, isReferenceProblem, type StepReference } from "./reference.ts";
+import { formatAction, parseActionReference } from "./action-reference.ts";
+import { decodeGithubInvocation, decodeGithubPart, encodeGithubInvocation, encodeGithubPart } from "./github.ts";
 import { decodeControl, decodeDuration, encodeControl, encodeDuration } from "./control.ts";
 import { createObject, mapObject } from "./value.ts";
 
@@ -130,6 +132,7 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
       },
       ...optional("env", definition.env),
       ...encodeInheritEnv(definition),
+      ...encodeGithub(definition),
     };
   }
   return {
@@ -143,7 +146,16 @@ export function encodeDefinition(definition: Definition): DefinitionJson {
       : {}),
     ...(definition.isParallel === true ? { parallel: true } : {}),
     ...encodeInheritEnv(definition),
+    ...encodeGithub(definition),
   };
+}
+
+function encodeGithub({ github }: Definition): Pick<DefinitionJson, "github"> {
+  return github === undefined ? {} : { github: encodeGithubPart(github) };
+}
+
+function decodeGithub({ github }: DefinitionJson): Pick<Definition, "github"> {
+  return github === undefined ? {} : { github: decodeGithubPart(github) };
 }
 
 function encodeInheritEnv({ inheritEnv }: Definition): Pick<DefinitionJson, "inheritEnv"> {
@@ -173,6 +185,7 @@ function decodeDefinition(json: DefinitionJson): Definition {
       ...decodeDuration("cancelTimeoutMs", json.exec?.cancelTimeout),
       ...(json.exec?.contextFile === true ? { hasContextFile: true } : {}),
       ...decodeInheritEnv(json),
+      ...decodeGithub(json),
     };
   }
   if (type === undefined) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition has no type");
@@ -185,6 +198,7 @@ function decodeDefinition(json: DefinitionJson): Definition {
     ...(json.finally && json.finally.length > 0 ? { finally: json.finally.map(decodeInvocation) } : {}),
     ...(json.parallel === true ? { isParallel: true } : {}),
     ...decodeInheritEnv(json),
+    ...decodeGithub(json),
   };
 }
 
@@ -196,6 +210,7 @@ export function encodeInvocation(invocation: StepInvocation): StepJson {
     ...optional("inputs", invocation.inputs),
     ...optional("secrets", invocation.secrets ?? {}),
     ...(invocation.control === undefined ? {} : { control: encodeControl(invocation.control) }),
+    ...(invocation.github === undefined ? {} : { github: encodeGithubInvocation(invocation.github) }),
   };
 }
 
@@ -209,6 +224,7 @@ function decodeInvocation(json: StepJson): StepInvocation {
     inputs: mapObject(json.inputs ?? {}, (value) => value),
     ...(json.secrets === undefined ? {} : { secrets: mapObject(json.secrets, String) }),
     ...(json.control === undefined ? {} : { control: decodeControl(json.control) }),
+    ...(json.github === undefined ? {} : { github: decodeGithubInvocation(json.github) }),
   };
 }
 
@@ -244,6 +260,8 @@ export function encodeReference(reference: StepReference): Step_ReferenceJson {
       };
     case "dist":
       return { protocol: "dist", ...paths(reference.path), ...filename(reference.file) };
+    case "action":
+      return { protocol: "action", url: formatAction(reference) };
     case "dynamic":
       return { protocol: "dynamic", pathExp: reference.text };
     case "inline":
@@ -281,6 +299,11 @@ export function decodeReference(json: Step_ReferenceJson): StepReference {
     }
     case "dist":
       return { kind: "dist", path: dir, ...file };
+    case "action": {
+      const action = parseActionReference(json.url ?? "");
+      if ("message" in action) throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: ${action.message}`);
+      return action;
+    }
     case "dynamic":
       return { kind: "dynamic", text: json.pathExp ?? "" };
     case "spec_def":

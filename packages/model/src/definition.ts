@@ -1,3 +1,4 @@
+import type { GithubInvocation, GithubPart } from "./github.ts";
 import type { StepReference } from "./reference.ts";
 import type { Value, ValueType } from "./value.ts";
 
@@ -60,6 +61,8 @@ export interface ExecDefinition {
   /** The process finds a file with its inputs and environment as JSON: `STEP_JSON` is its path. */
   readonly hasContextFile?: boolean;
   readonly inheritEnv?: readonly string[];
+  /** Present: the definition is one of GitHub Actions. */
+  readonly github?: GithubPart;
 }
 
 export interface StepsDefinition {
@@ -78,6 +81,8 @@ export interface StepsDefinition {
    * caller has. What is declared and what steps exported is there in any case.
    */
   readonly inheritEnv?: readonly string[];
+  /** Present: the definition is one of GitHub Actions. */
+  readonly github?: GithubPart;
 }
 
 /** One item of a list of steps. */
@@ -91,6 +96,8 @@ export interface StepInvocation {
   readonly secrets?: Readonly<Record<string, string>>;
   /** Absent: the step runs once, after success, for as long as it takes. */
   readonly control?: StepControl;
+  /** In a list of GitHub Actions; its `inputs` and `env` are in GitHub's language too. */
+  readonly github?: GithubInvocation;
 }
 
 /** Whether a step runs, how long, and how often. */

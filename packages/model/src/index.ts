@@ -1,3 +1,4 @@
+export * from "./action-reference.ts";
 export * from "./baseline.ts";
 export * from "./canonical.ts";
 export * from "./definition.ts";
@@ -6,6 +7,7 @@ export * from "./digest.ts";
 export * from "./environment.ts";
 export * from "./error.ts";
 export * from "./event.ts";
+export type { GithubInvocation, GithubPart } from "./github.ts";
 export * from "./position.ts";
 export * from "./public-url.ts";
 export {

@@ -1,3 +1,4 @@
+import { type ActionReference, formatAction } from "./action-reference.ts";
 import type { SpecDefinition } from "./definition.ts";
 import { formatImageName, isDigestLike, parseImageName } from "./oci-image.ts";
 import { publicUrl } from "./public-url.ts";
@@ -10,6 +11,7 @@ export type StepReference =
   | ZipReference
   | OciReference
   | DistReference
+  | ActionReference
   | DynamicReference
   | InlineReference;
 
@@ -304,6 +306,8 @@ export function formatReference(reference: StepReference): string {
     }
     case "dist":
       return `builtin://${join(reference.path, reference.file)}`;
+    case "action":
+      return formatAction(reference);
     case "dynamic":
       return reference.text;
     case "inline":

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steps/v1/step.proto.
  */
 export const file_steps_v1_step: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSKKBwoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkSJwoHY29udHJvbBhkIAEoCzIWLnN0ZXBzLnYxLlN0ZXAuQ29udHJvbBIsCgdzZWNyZXRzGGUgAygLMhsuc3RlcHMudjEuU3RlcC5TZWNyZXRzRW50cnkaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpFCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGi4KDFNlY3JldHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGogBCgdDb250cm9sEhEKCWNvbmRpdGlvbhgBIAEoCRIZChFjb250aW51ZV9vbl9lcnJvchgCIAEoCBIqCgd0aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiMKBXJldHJ5GAQgASgLMhQuc3RlcHMudjEuU3RlcC5SZXRyeRpACgVSZXRyeRILCgNtYXgYASABKA0SKgoHYmFja29mZhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhqyAgoJUmVmZXJlbmNlEjEKCHByb3RvY29sGAEgASgOMh8uc3RlcHMudjEuU3RlcFJlZmVyZW5jZVByb3RvY29sEgsKA3VybBgCIAEoCRIMCgRwYXRoGAMgAygJEhAKCGZpbGVuYW1lGAQgASgJEg8KB3ZlcnNpb24YBSABKAkSEAoIcmVnaXN0cnkYBiABKAkSEgoKcmVwb3NpdG9yeRgHIAEoCRILCgN0YWcYCCABKAkSKgoIc3BlY19kZWYYCSABKAsyGC5zdGVwcy52MS5TcGVjRGVmaW5pdGlvbhISCghwYXRoX2V4cBgKIAEoCUgAEiQKBXBhdGhzGAsgASgLMhMuc3RlcHMudjEuUGF0aFBhcnRzSAASDgoGc2hhMjU2GGQgASgJQgsKCXN0ZXBfcGF0aCIaCglQYXRoUGFydHMSDQoFcGFydHMYASADKAkiiQUKCkRlZmluaXRpb24SJgoEdHlwZRgBIAEoDjIYLnN0ZXBzLnYxLkRlZmluaXRpb25UeXBlEicKBGV4ZWMYAiABKAsyGS5zdGVwcy52MS5EZWZpbml0aW9uLkV4ZWMSHQoFc3RlcHMYAyADKAsyDi5zdGVwcy52MS5TdGVwEjIKB291dHB1dHMYBCADKAsyIS5zdGVwcy52MS5EZWZpbml0aW9uLk91dHB1dHNFbnRyeRIqCgNlbnYYBSADKAsyHS5zdGVwcy52MS5EZWZpbml0aW9uLkVudkVudHJ5EhAKCGRlbGVnYXRlGAYgASgJEh8KB2ZpbmFsbHkYZCADKAsyDi5zdGVwcy52MS5TdGVwEhAKCHBhcmFsbGVsGGUgASgIEjQKC2luaGVyaXRfZW52GGYgASgLMh8uc3RlcHMudjEuRGVmaW5pdGlvbi5Jbmhlcml0RW52GkYKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEangEKBEV4ZWMSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIqCgd0aW1lb3V0GGQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjEKDmNhbmNlbF90aW1lb3V0GGUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhQKDGNvbnRleHRfZmlsZRhmIAEoCBobCgpJbmhlcml0RW52Eg0KBW5hbWVzGAEgAygJIpwHCgRTcGVjEiQKBHNwZWMYASABKAsyFi5zdGVwcy52MS5TcGVjLkNvbnRlbnQa7QYKB0NvbnRlbnQSMgoGaW5wdXRzGAEgAygLMiIuc3RlcHMudjEuU3BlYy5Db250ZW50LklucHV0c0VudHJ5EjQKB291dHB1dHMYAiADKAsyIy5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0c0VudHJ5Ei0KDW91dHB1dF9tZXRob2QYAyABKA4yFi5zdGVwcy52MS5PdXRwdXRNZXRob2QSNAoHc2VjcmV0cxhkIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5TZWNyZXRzRW50cnkSEwoLZGVzY3JpcHRpb24YZSABKAkaSwoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEisKBXZhbHVlGAIgASgLMhwuc3RlcHMudjEuU3BlYy5Db250ZW50LklucHV0OgI4ARpNCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiwKBXZhbHVlGAIgASgLMh0uc3RlcHMudjEuU3BlYy5Db250ZW50Lk91dHB1dDoCOAEaTQoMU2VjcmV0c0VudHJ5EgsKA2tleRgBIAEoCRIsCgV2YWx1ZRgCIAEoCzIdLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5TZWNyZXQ6AjgBGl8KBlNlY3JldBITCgtkZXNjcmlwdGlvbhgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCRIMCgRmaWxlGAMgASgIEgsKA2VudhgEIAEoCRIQCghvcHRpb25hbBgFIAEoCBqzAQoFSW5wdXQSIQoEdHlwZRgBIAEoDjITLnN0ZXBzLnYxLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBITCgtkZXNjcmlwdGlvbhhkIAEoCRInCgdvcHRpb25zGGUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEg0KBW1hdGNoGGYgASgJGnwKBk91dHB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJIlgKDlNwZWNEZWZpbml0aW9uEhwKBHNwZWMYASABKAsyDi5zdGVwcy52MS5TcGVjEigKCmRlZmluaXRpb24YAiABKAsyFC5zdGVwcy52MS5EZWZpbml0aW9uIsMFCgpTdGVwUmVzdWx0EhwKBHN0ZXAYASABKAsyDi5zdGVwcy52MS5TdGVwEjEKD3NwZWNfZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEisKBnN0YXR1cxgEIAEoDjIbLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuU3RhdHVzEjIKB291dHB1dHMYBSADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0Lk91dHB1dHNFbnRyeRIyCgdleHBvcnRzGAYgAygLMiEuc3RlcHMudjEuU3RlcFJlc3VsdC5FeHBvcnRzRW50cnkSKgoDZW52GAcgAygLMh0uc3RlcHMudjEuU3RlcFJlc3VsdC5FbnZFbnRyeRI0CgtleGVjX3Jlc3VsdBgIIAEoCzIfLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuRXhlY1Jlc3VsdBIuChBzdWJfc3RlcF9yZXN1bHRzGAkgAygLMhQuc3RlcHMudjEuU3RlcFJlc3VsdBpGCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARouCgxFeHBvcnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkIKCkV4ZWNSZXN1bHQSDwoHY29tbWFuZBgBIAMoCRIQCgh3b3JrX2RpchgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUiTwoGU3RhdHVzEg8KC3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSDQoJY2FuY2VsbGVkEARKBAgDEAQqiwEKFVN0ZXBSZWZlcmVuY2VQcm90b2NvbBInCiNzdGVwX3JlZmVyZW5jZV9wcm90b2NvbF91bnNwZWNpZmllZBAAEgkKBWxvY2FsEAESBwoDZ2l0EAISBwoDemlwEAMSBwoDb2NpEAQSCAoEZGlzdBAFEgsKB2R5bmFtaWMQBhIMCghzcGVjX2RlZhAHKkYKDkRlZmluaXRpb25UeXBlEh8KG2RlZmluaXRpb25fdHlwZV91bnNwZWNpZmllZBAAEggKBGV4ZWMQARIJCgVzdGVwcxACKkgKDE91dHB1dE1ldGhvZBIdChlvdXRwdXRfbWV0aG9kX3Vuc3BlY2lmaWVkEAASCwoHb3V0cHV0cxABEgwKCGRlbGVnYXRlEAIqaQoJVmFsdWVUeXBlEhoKFnZhbHVlX3R5cGVfdW5zcGVjaWZpZWQQABIKCgZzdHJpbmcQAhIKCgZudW1iZXIQAxILCgdib29sZWFuEAQSCgoGc3RydWN0EAUSCQoFYXJyYXkQBiIECAEQAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("ChNzdGVwcy92MS9zdGVwLnByb3RvEghzdGVwcy52MSKKCAoEU3RlcBIMCgRuYW1lGAEgASgJEiYKBHN0ZXAYAiABKAsyGC5zdGVwcy52MS5TdGVwLlJlZmVyZW5jZRIkCgNlbnYYAyADKAsyFy5zdGVwcy52MS5TdGVwLkVudkVudHJ5EioKBmlucHV0cxgEIAMoCzIaLnN0ZXBzLnYxLlN0ZXAuSW5wdXRzRW50cnkSJwoHY29udHJvbBhkIAEoCzIWLnN0ZXBzLnYxLlN0ZXAuQ29udHJvbBIsCgdzZWNyZXRzGGUgAygLMhsuc3RlcHMudjEuU3RlcC5TZWNyZXRzRW50cnkSJQoGZ2l0aHViGGYgASgLMhUuc3RlcHMudjEuU3RlcC5HaXRodWIaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpFCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGi4KDFNlY3JldHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGogBCgdDb250cm9sEhEKCWNvbmRpdGlvbhgBIAEoCRIZChFjb250aW51ZV9vbl9lcnJvchgCIAEoCBIqCgd0aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiMKBXJldHJ5GAQgASgLMhQuc3RlcHMudjEuU3RlcC5SZXRyeRpXCgZHaXRodWISDQoFdGl0bGUYASABKAkSCgoCaWYYAiABKAkSGQoRY29udGludWVfb25fZXJyb3IYAyABKAkSFwoPdGltZW91dF9taW51dGVzGAQgASgJGkAKBVJldHJ5EgsKA21heBgBIAEoDRIqCgdiYWNrb2ZmGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uGrICCglSZWZlcmVuY2USMQoIcHJvdG9jb2wYASABKA4yHy5zdGVwcy52MS5TdGVwUmVmZXJlbmNlUHJvdG9jb2wSCwoDdXJsGAIgASgJEgwKBHBhdGgYAyADKAkSEAoIZmlsZW5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRIQCghyZWdpc3RyeRgGIAEoCRISCgpyZXBvc2l0b3J5GAcgASgJEgsKA3RhZxgIIAEoCRIqCghzcGVjX2RlZhgJIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEhIKCHBhdGhfZXhwGAogASgJSAASJAoFcGF0aHMYCyABKAsyEy5zdGVwcy52MS5QYXRoUGFydHNIABIOCgZzaGEyNTYYZCABKAlCCwoJc3RlcF9wYXRoIhoKCVBhdGhQYXJ0cxINCgVwYXJ0cxgBIAMoCSLWCgoKRGVmaW5pdGlvbhImCgR0eXBlGAEgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSJwoEZXhlYxgCIAEoCzIZLnN0ZXBzLnYxLkRlZmluaXRpb24uRXhlYxIdCgVzdGVwcxgDIAMoCzIOLnN0ZXBzLnYxLlN0ZXASMgoHb3V0cHV0cxgEIAMoCzIhLnN0ZXBzLnYxLkRlZmluaXRpb24uT3V0cHV0c0VudHJ5EioKA2VudhgFIAMoCzIdLnN0ZXBzLnYxLkRlZmluaXRpb24uRW52RW50cnkSEAoIZGVsZWdhdGUYBiABKAkSHwoHZmluYWxseRhkIAMoCzIOLnN0ZXBzLnYxLlN0ZXASEAoIcGFyYWxsZWwYZSABKAgSNAoLaW5oZXJpdF9lbnYYZiABKAsyHy5zdGVwcy52MS5EZWZpbml0aW9uLkluaGVyaXRFbnYSKwoGZ2l0aHViGGcgASgLMhsuc3RlcHMudjEuRGVmaW5pdGlvbi5HaXRodWIaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARqeAQoERXhlYxIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJEioKB3RpbWVvdXQYZCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMQoOY2FuY2VsX3RpbWVvdXQYZSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SFAoMY29udGV4dF9maWxlGGYgASgIGoYFCgZHaXRodWISDQoFdXNpbmcYASABKAkSDgoGc2NyaXB0GAIgASgJEgsKA3ByZRgDIAEoCRIOCgZwcmVfaWYYBCABKAkSDAoEcG9zdBgFIAEoCRIPCgdwb3N0X2lmGAYgASgJEg0KBWltYWdlGAcgASgJEhIKCmVudHJ5cG9pbnQYCCABKAkSJwoEYXJncxgJIAEoCzIZLnN0ZXBzLnYxLkRlZmluaXRpb24uQXJncxJMChFkZXByZWNhdGVkX2lucHV0cxgKIAMoCzIxLnN0ZXBzLnYxLkRlZmluaXRpb24uR2l0aHViLkRlcHJlY2F0ZWRJbnB1dHNFbnRyeRIXCg9yZXF1aXJlZF9pbnB1dHMYCyADKAkSOwoIY29udGV4dHMYDCADKAsyKS5zdGVwcy52MS5EZWZpbml0aW9uLkdpdGh1Yi5Db250ZXh0c0VudHJ5EikKCWNvbnRhaW5lchgNIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRI7CghzZXJ2aWNlcxgOIAMoCzIpLnN0ZXBzLnYxLkRlZmluaXRpb24uR2l0aHViLlNlcnZpY2VzRW50cnkaNwoVRGVwcmVjYXRlZElucHV0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNQ29udGV4dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGkcKDVNlcnZpY2VzRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4ARoVCgRBcmdzEg0KBXdvcmRzGAEgAygJGhsKCkluaGVyaXRFbnYSDQoFbmFtZXMYASADKAkinAcKBFNwZWMSJAoEc3BlYxgBIAEoCzIWLnN0ZXBzLnYxLlNwZWMuQ29udGVudBrtBgoHQ29udGVudBIyCgZpbnB1dHMYASADKAsyIi5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXRzRW50cnkSNAoHb3V0cHV0cxgCIAMoCzIjLnN0ZXBzLnYxLlNwZWMuQ29udGVudC5PdXRwdXRzRW50cnkSLQoNb3V0cHV0X21ldGhvZBgDIAEoDjIWLnN0ZXBzLnYxLk91dHB1dE1ldGhvZBI0CgdzZWNyZXRzGGQgAygLMiMuc3RlcHMudjEuU3BlYy5Db250ZW50LlNlY3JldHNFbnRyeRITCgtkZXNjcmlwdGlvbhhlIAEoCRpLCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5zdGVwcy52MS5TcGVjLkNvbnRlbnQuSW5wdXQ6AjgBGk0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSLAoFdmFsdWUYAiABKAsyHS5zdGVwcy52MS5TcGVjLkNvbnRlbnQuT3V0cHV0OgI4ARpNCgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEiwKBXZhbHVlGAIgASgLMh0uc3RlcHMudjEuU3BlYy5Db250ZW50LlNlY3JldDoCOAEaXwoGU2VjcmV0EhMKC2Rlc2NyaXB0aW9uGAEgASgJEhMKC3Blcm1pc3Npb25zGAIgAygJEgwKBGZpbGUYAyABKAgSCwoDZW52GAQgASgJEhAKCG9wdGlvbmFsGAUgASgIGrMBCgVJbnB1dBIhCgR0eXBlGAEgASgOMhMuc3RlcHMudjEuVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIEhMKC2Rlc2NyaXB0aW9uGGQgASgJEicKB29wdGlvbnMYZSADKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSDQoFbWF0Y2gYZiABKAkafAoGT3V0cHV0EiEKBHR5cGUYASABKA4yEy5zdGVwcy52MS5WYWx1ZVR5cGUSJwoHZGVmYXVsdBgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIRCglzZW5zaXRpdmUYAyABKAgSEwoLZGVzY3JpcHRpb24YZCABKAkiWAoOU3BlY0RlZmluaXRpb24SHAoEc3BlYxgBIAEoCzIOLnN0ZXBzLnYxLlNwZWMSKAoKZGVmaW5pdGlvbhgCIAEoCzIULnN0ZXBzLnYxLkRlZmluaXRpb24iwwUKClN0ZXBSZXN1bHQSHAoEc3RlcBgBIAEoCzIOLnN0ZXBzLnYxLlN0ZXASMQoPc3BlY19kZWZpbml0aW9uGAIgASgLMhguc3RlcHMudjEuU3BlY0RlZmluaXRpb24SKwoGc3RhdHVzGAQgASgOMhsuc3RlcHMudjEuU3RlcFJlc3VsdC5TdGF0dXMSMgoHb3V0cHV0cxgFIAMoCzIhLnN0ZXBzLnYxLlN0ZXBSZXN1bHQuT3V0cHV0c0VudHJ5EjIKB2V4cG9ydHMYBiADKAsyIS5zdGVwcy52MS5TdGVwUmVzdWx0LkV4cG9ydHNFbnRyeRIqCgNlbnYYByADKAsyHS5zdGVwcy52MS5TdGVwUmVzdWx0LkVudkVudHJ5EjQKC2V4ZWNfcmVzdWx0GAggASgLMh8uc3RlcHMudjEuU3RlcFJlc3VsdC5FeGVjUmVzdWx0Ei4KEHN1Yl9zdGVwX3Jlc3VsdHMYCSADKAsyFC5zdGVwcy52MS5TdGVwUmVzdWx0GkYKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGi4KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaQgoKRXhlY1Jlc3VsdBIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJEhEKCWV4aXRfY29kZRgDIAEoBSJPCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABILCgdydW5uaW5nEAESCwoHc3VjY2VzcxACEgsKB2ZhaWx1cmUQAxINCgljYW5jZWxsZWQQBEoECAMQBCqXAQoVU3RlcFJlZmVyZW5jZVByb3RvY29sEicKI3N0ZXBfcmVmZXJlbmNlX3Byb3RvY29sX3Vuc3BlY2lmaWVkEAASCQoFbG9jYWwQARIHCgNnaXQQAhIHCgN6aXAQAxIHCgNvY2kQBBIICgRkaXN0EAUSCwoHZHluYW1pYxAGEgwKCHNwZWNfZGVmEAcSCgoGYWN0aW9uEGQqRgoORGVmaW5pdGlvblR5cGUSHwobZGVmaW5pdGlvbl90eXBlX3Vuc3BlY2lmaWVkEAASCAoEZXhlYxABEgkKBXN0ZXBzEAIqSAoMT3V0cHV0TWV0aG9kEh0KGW91dHB1dF9tZXRob2RfdW5zcGVjaWZpZWQQABILCgdvdXRwdXRzEAESDAoIZGVsZWdhdGUQAippCglWYWx1ZVR5cGUSGgoWdmFsdWVfdHlwZV91bnNwZWNpZmllZBAAEgoKBnN0cmluZxACEgoKBm51bWJlchADEgsKB2Jvb2xlYW4QBBIKCgZzdHJ1Y3QQBRIJCgVhcnJheRAGIgQIARABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * One invocation of a step.
@@ -58,6 +58,13 @@ export type Step = Message<"steps.v1.Step"> & {
    * @generated from field: map<string, string> secrets = 101;
    */
   secrets: { [key: string]: string };
+
+  /**
+   * In a list of GitHub Actions.
+   *
+   * @generated from field: steps.v1.Step.Github github = 102;
+   */
+  github?: Step_Github | undefined;
 };
 
 /**
@@ -99,6 +106,13 @@ export type StepJson = {
    * @generated from field: map<string, string> secrets = 101;
    */
   secrets?: { [key: string]: string };
+
+  /**
+   * In a list of GitHub Actions.
+   *
+   * @generated from field: steps.v1.Step.Github github = 102;
+   */
+  github?: Step_GithubJson;
 };
 
 /**
@@ -180,6 +194,79 @@ export const Step_ControlSchema: GenMessage<Step_Control, {jsonType: Step_Contro
   messageDesc(file_steps_v1_step, 0, 0);
 
 /**
+ * Texts in GitHub's expression language.
+ *
+ * @generated from message steps.v1.Step.Github
+ */
+export type Step_Github = Message<"steps.v1.Step.Github"> & {
+  /**
+   * As it is shown.
+   *
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * Absent: success().
+   *
+   * @generated from field: string if = 2;
+   */
+  if: string;
+
+  /**
+   * Evaluated when the step has failed.
+   *
+   * @generated from field: string continue_on_error = 3;
+   */
+  continueOnError: string;
+
+  /**
+   * @generated from field: string timeout_minutes = 4;
+   */
+  timeoutMinutes: string;
+};
+
+/**
+ * Texts in GitHub's expression language.
+ *
+ * @generated from message steps.v1.Step.Github
+ */
+export type Step_GithubJson = {
+  /**
+   * As it is shown.
+   *
+   * @generated from field: string title = 1;
+   */
+  title?: string;
+
+  /**
+   * Absent: success().
+   *
+   * @generated from field: string if = 2;
+   */
+  if?: string;
+
+  /**
+   * Evaluated when the step has failed.
+   *
+   * @generated from field: string continue_on_error = 3;
+   */
+  continueOnError?: string;
+
+  /**
+   * @generated from field: string timeout_minutes = 4;
+   */
+  timeoutMinutes?: string;
+};
+
+/**
+ * Describes the message steps.v1.Step.Github.
+ * Use `create(Step_GithubSchema)` to create a new message.
+ */
+export const Step_GithubSchema: GenMessage<Step_Github, {jsonType: Step_GithubJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 0, 1);
+
+/**
  * @generated from message steps.v1.Step.Retry
  */
 export type Step_Retry = Message<"steps.v1.Step.Retry"> & {
@@ -222,7 +309,7 @@ export type Step_RetryJson = {
  * Use `create(Step_RetrySchema)` to create a new message.
  */
 export const Step_RetrySchema: GenMessage<Step_Retry, {jsonType: Step_RetryJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 0, 1);
+  messageDesc(file_steps_v1_step, 0, 2);
 
 /**
  * @generated from message steps.v1.Step.Reference
@@ -234,7 +321,7 @@ export type Step_Reference = Message<"steps.v1.Step.Reference"> & {
   protocol: StepReferenceProtocol;
 
   /**
-   * git and zip: the location, without credentials.
+   * git and zip: the location, without credentials. action: owner/repo/dir@ref, ./dir, $/dir, docker://image or a URL.
    *
    * @generated from field: string url = 2;
    */
@@ -316,7 +403,7 @@ export type Step_ReferenceJson = {
   protocol?: StepReferenceProtocolJson;
 
   /**
-   * git and zip: the location, without credentials.
+   * git and zip: the location, without credentials. action: owner/repo/dir@ref, ./dir, $/dir, docker://image or a URL.
    *
    * @generated from field: string url = 2;
    */
@@ -386,7 +473,7 @@ export type Step_ReferenceJson = {
  * Use `create(Step_ReferenceSchema)` to create a new message.
  */
 export const Step_ReferenceSchema: GenMessage<Step_Reference, {jsonType: Step_ReferenceJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 0, 2);
+  messageDesc(file_steps_v1_step, 0, 3);
 
 /**
  * @generated from message steps.v1.PathParts
@@ -471,6 +558,13 @@ export type Definition = Message<"steps.v1.Definition"> & {
    * @generated from field: steps.v1.Definition.InheritEnv inherit_env = 102;
    */
   inheritEnv?: Definition_InheritEnv | undefined;
+
+  /**
+   * Present: the definition is one of GitHub Actions, and its texts are in GitHub's expression language.
+   *
+   * @generated from field: steps.v1.Definition.Github github = 103;
+   */
+  github?: Definition_Github | undefined;
 };
 
 /**
@@ -529,6 +623,13 @@ export type DefinitionJson = {
    * @generated from field: steps.v1.Definition.InheritEnv inherit_env = 102;
    */
   inheritEnv?: Definition_InheritEnvJson;
+
+  /**
+   * Present: the definition is one of GitHub Actions, and its texts are in GitHub's expression language.
+   *
+   * @generated from field: steps.v1.Definition.Github github = 103;
+   */
+  github?: Definition_GithubJson;
 };
 
 /**
@@ -614,6 +715,226 @@ export const Definition_ExecSchema: GenMessage<Definition_Exec, {jsonType: Defin
   messageDesc(file_steps_v1_step, 2, 0);
 
 /**
+ * @generated from message steps.v1.Definition.Github
+ */
+export type Definition_Github = Message<"steps.v1.Definition.Github"> & {
+  /**
+   * run, node12 to node24, docker, composite, native (a program of the runner's own in the place of an action), job.
+   *
+   * @generated from field: string using = 1;
+   */
+  using: string;
+
+  /**
+   * run: the script; exec.command is its shell.
+   *
+   * @generated from field: string script = 2;
+   */
+  script: string;
+
+  /**
+   * Files, or entrypoints of the image, that run before all and after all steps of the job.
+   *
+   * @generated from field: string pre = 3;
+   */
+  pre: string;
+
+  /**
+   * @generated from field: string pre_if = 4;
+   */
+  preIf: string;
+
+  /**
+   * @generated from field: string post = 5;
+   */
+  post: string;
+
+  /**
+   * @generated from field: string post_if = 6;
+   */
+  postIf: string;
+
+  /**
+   * docker://IMAGE, or the path of a Dockerfile from the manifest's folder.
+   *
+   * @generated from field: string image = 7;
+   */
+  image: string;
+
+  /**
+   * @generated from field: string entrypoint = 8;
+   */
+  entrypoint: string;
+
+  /**
+   * Absent: the caller's.
+   *
+   * @generated from field: steps.v1.Definition.Args args = 9;
+   */
+  args?: Definition_Args | undefined;
+
+  /**
+   * What is said to a caller that sets the input.
+   *
+   * @generated from field: map<string, string> deprecated_inputs = 10;
+   */
+  deprecatedInputs: { [key: string]: string };
+
+  /**
+   * @generated from field: repeated string required_inputs = 11;
+   */
+  requiredInputs: string[];
+
+  /**
+   * job: strategy, matrix, needs, inputs, vars.
+   *
+   * @generated from field: map<string, google.protobuf.Value> contexts = 12;
+   */
+  contexts: { [key: string]: Value };
+
+  /**
+   * job: {image, env, ports, volumes, options, credentials}.
+   *
+   * @generated from field: google.protobuf.Value container = 13;
+   */
+  container?: Value | undefined;
+
+  /**
+   * job: the same by name.
+   *
+   * @generated from field: map<string, google.protobuf.Value> services = 14;
+   */
+  services: { [key: string]: Value };
+};
+
+/**
+ * @generated from message steps.v1.Definition.Github
+ */
+export type Definition_GithubJson = {
+  /**
+   * run, node12 to node24, docker, composite, native (a program of the runner's own in the place of an action), job.
+   *
+   * @generated from field: string using = 1;
+   */
+  using?: string;
+
+  /**
+   * run: the script; exec.command is its shell.
+   *
+   * @generated from field: string script = 2;
+   */
+  script?: string;
+
+  /**
+   * Files, or entrypoints of the image, that run before all and after all steps of the job.
+   *
+   * @generated from field: string pre = 3;
+   */
+  pre?: string;
+
+  /**
+   * @generated from field: string pre_if = 4;
+   */
+  preIf?: string;
+
+  /**
+   * @generated from field: string post = 5;
+   */
+  post?: string;
+
+  /**
+   * @generated from field: string post_if = 6;
+   */
+  postIf?: string;
+
+  /**
+   * docker://IMAGE, or the path of a Dockerfile from the manifest's folder.
+   *
+   * @generated from field: string image = 7;
+   */
+  image?: string;
+
+  /**
+   * @generated from field: string entrypoint = 8;
+   */
+  entrypoint?: string;
+
+  /**
+   * Absent: the caller's.
+   *
+   * @generated from field: steps.v1.Definition.Args args = 9;
+   */
+  args?: Definition_ArgsJson;
+
+  /**
+   * What is said to a caller that sets the input.
+   *
+   * @generated from field: map<string, string> deprecated_inputs = 10;
+   */
+  deprecatedInputs?: { [key: string]: string };
+
+  /**
+   * @generated from field: repeated string required_inputs = 11;
+   */
+  requiredInputs?: string[];
+
+  /**
+   * job: strategy, matrix, needs, inputs, vars.
+   *
+   * @generated from field: map<string, google.protobuf.Value> contexts = 12;
+   */
+  contexts?: { [key: string]: ValueJson };
+
+  /**
+   * job: {image, env, ports, volumes, options, credentials}.
+   *
+   * @generated from field: google.protobuf.Value container = 13;
+   */
+  container?: ValueJson;
+
+  /**
+   * job: the same by name.
+   *
+   * @generated from field: map<string, google.protobuf.Value> services = 14;
+   */
+  services?: { [key: string]: ValueJson };
+};
+
+/**
+ * Describes the message steps.v1.Definition.Github.
+ * Use `create(Definition_GithubSchema)` to create a new message.
+ */
+export const Definition_GithubSchema: GenMessage<Definition_Github, {jsonType: Definition_GithubJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 2, 1);
+
+/**
+ * @generated from message steps.v1.Definition.Args
+ */
+export type Definition_Args = Message<"steps.v1.Definition.Args"> & {
+  /**
+   * @generated from field: repeated string words = 1;
+   */
+  words: string[];
+};
+
+/**
+ * @generated from message steps.v1.Definition.Args
+ */
+export type Definition_ArgsJson = {
+  /**
+   * @generated from field: repeated string words = 1;
+   */
+  words?: string[];
+};
+
+/**
+ * Describes the message steps.v1.Definition.Args.
+ * Use `create(Definition_ArgsSchema)` to create a new message.
+ */
+export const Definition_ArgsSchema: GenMessage<Definition_Args, {jsonType: Definition_ArgsJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_step, 2, 2);
+
+/**
  * Which variables a step inherits besides PATH, HOME, TMPDIR and LANG; what it and its callers declare and what steps
  * exported is there in any case.
  *
@@ -648,7 +969,7 @@ export type Definition_InheritEnvJson = {
  * Use `create(Definition_InheritEnvSchema)` to create a new message.
  */
 export const Definition_InheritEnvSchema: GenMessage<Definition_InheritEnv, {jsonType: Definition_InheritEnvJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_step, 2, 1);
+  messageDesc(file_steps_v1_step, 2, 3);
 
 /**
  * What a step takes and gives.
@@ -1243,6 +1564,11 @@ export const StepReferenceProtocol = {
    * @generated from enum value: spec_def = 7;
    */
   spec_def: 7,
+
+  /**
+   * @generated from enum value: action = 100;
+   */
+  action: 100,
 } as const;
 
 /**
@@ -1253,7 +1579,7 @@ export type StepReferenceProtocol = (typeof StepReferenceProtocol)[keyof typeof 
 /**
  * @generated from enum steps.v1.StepReferenceProtocol
  */
-export type StepReferenceProtocolJson = "step_reference_protocol_unspecified" | "local" | "git" | "zip" | "oci" | "dist" | "dynamic" | "spec_def";
+export type StepReferenceProtocolJson = "step_reference_protocol_unspecified" | "local" | "git" | "zip" | "oci" | "dist" | "dynamic" | "spec_def" | "action";
 
 /**
  * Describes the enum steps.v1.StepReferenceProtocol.
