@@ -39,21 +39,40 @@ function shellOptions(isStrict: boolean): Readonly<Record<string, InputSpec>> {
   };
 }
 
+const IS_PWSH = 'endsWith(inputs.shell, "pwsh")';
+
+/** As many as there are switches for the other shells: which shell it is, is known when the command is expanded. */
+const PWSH_SWITCHES: readonly string[] = [
+  "-NoProfile", "-NonInteractive", "-InputFormat", "Text", "-OutputFormat", "Text",
+]; // oxfmt-ignore
+
 // `+o nounset` is the state every shell starts in: it fills the place of `pipefail` for shells that know no such option.
 function shellCommand(shell: string): string[] {
   const isBash = `(inputs.shell == "" && ${shell.endsWith("bash")} || endsWith(inputs.shell, "bash"))`;
-  const toggle = (condition: string) => `\${{ ${condition} && "-o" || "+o" }}`;
+  const toggle = (condition: string) => `(${condition} && "-o" || "+o")`;
+  const switches = [
+    toggle("inputs.errexit"),
+    '"errexit"',
+    toggle(`inputs.pipefail && ${isBash}`),
+    `(${isBash} && "pipefail" || "nounset")`,
+    toggle("inputs.xtrace"),
+    '"xtrace"',
+  ];
   return [
     `\${{ inputs.shell || "${shell}" }}`,
-    toggle("inputs.errexit"),
-    "errexit",
-    toggle(`inputs.pipefail && ${isBash}`),
-    `\${{ ${isBash} && "pipefail" || "nounset" }}`,
-    toggle("inputs.xtrace"),
-    "xtrace",
-    "-c",
-    "${{ inputs.script }}",
+    ...switches.map((other, index) => `\${{ ${IS_PWSH} && "${PWSH_SWITCHES[index] ?? ""}" || ${other} }}`),
+    `\${{ ${IS_PWSH} && "-Command" || "-c" }}`,
+    `\${{ ${IS_PWSH} && (${pwshText()}) || inputs.script }}`,
   ];
+}
+
+// PowerShell has no switch for it: errors, and since 7.4 programs that fail, end what runs where these variables say so.
+// The last line gives the exit code of the last command, which `-Command` makes 0 or 1 of.
+function pwshText(): string {
+  const errexit = "$ErrorActionPreference = 'Stop'; $PSNativeCommandUseErrorActionPreference = $true\\n";
+  const last = "\\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }";
+  const xtrace = "Set-PSDebug -Trace 1\\n";
+  return `(inputs.errexit && "${errexit}" || "") + (inputs.xtrace && "${xtrace}" || "") + inputs.script + "${last}"`;
 }
 
 function isExecutable(path: string): boolean {

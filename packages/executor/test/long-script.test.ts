@@ -39,6 +39,19 @@ test("a short script is an argument", async () => {
   expect(eventOf(ran, "process-starting", "0").command.at(-1)).toBe("echo $0");
 });
 
+test("a long script for PowerShell is a file with the only ending that it takes", async () => {
+  const steps = { script: exec(["echo", "-NoProfile", "-Command", "${{ inputs.script }}"], { spec: script.spec }) };
+  const invocation = {
+    name: "s",
+    step: { kind: "dist", path: "script" },
+    inputs: { script: padding },
+    env: {},
+  } as const;
+  const ran = await run(sequence([invocation]), { steps });
+  expect(ran.output).toMatch(/^-NoProfile -File \S+\.ps1\n$/);
+  expect(ran.leftInTmp).toEqual([]);
+});
+
 test("the length that counts is that in bytes", async () => {
   expect((await runScript(`: ${"é".repeat(66_000)}`)).outcome).toEqual({ status: "success" });
 });
