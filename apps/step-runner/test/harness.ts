@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { decodeTrace } from "@steps/trace";
 import { tempDir } from "@steps/testkit";
@@ -75,10 +75,8 @@ export function createWorld(): World {
     start,
     run,
     ci: (steps, args = [], options = {}) => run(["ci", ...args], { ...options, env: { STEPS: steps, ...options.env } }),
-    runs: () =>
-      readdirSync(runsDir)
-        .toSorted()
-        .map((name) => join(runsDir, name)),
+    // A runner that was killed early may have made no folder yet.
+    runs: () => (existsSync(runsDir) ? readdirSync(runsDir) : []).toSorted().map((name) => join(runsDir, name)),
   };
 }
 

@@ -13,7 +13,7 @@ import { pathProblem, reportProblem } from "./compile-reference.ts";
 import { asString, checkKeys, type CompileContext, wrongType } from "./context.ts";
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
-const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
+const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def", "action"];
 const TEXTS = ["url", "filename", "version", "sha256", "registry", "repository", "tag"];
 const KNOWN = [...TEXTS, "protocol", "path", "paths", "pathExp", "path_exp", "specDef", "spec_def"];
 
@@ -95,6 +95,7 @@ function referenceProblem(reference: StepReference): ReferenceProblem | undefine
       return reference.text.trim() === "" ? { message: "The reference is empty" } : undefined;
     case "local":
       return pathProblem(reference.path.replaceAll("..", ""), reference.file);
+    case "action":
     case "inline":
       return undefined;
   }

@@ -8,15 +8,16 @@ import {
   type Value,
 } from "@steps/model";
 import { readBaselineReference } from "./baseline-reference.ts";
-import { checkName, checkStepName } from "./check-name.ts";
+import { checkStepName } from "./check-name.ts";
 import { readControl } from "./compile-control.ts";
-import { checkTemplates } from "./check-template.ts";
 import { readGrants } from "./compile-secrets.ts";
+import { readInputs } from "./compile-inputs.ts";
 import { readReference } from "./compile-reference.ts";
 import { readScript } from "./compile-script.ts";
-import { asMapping, asString, asValue, checkKeys, type CompileContext, escapePointer } from "./context.ts";
+import { asMapping, asString, checkKeys, type CompileContext } from "./context.ts";
 import { readEnv } from "./compile-env.ts";
 import { FINALLY_KEYS } from "./keys/definition-keys.ts";
+import { readAction, readActionInputs } from "./compile-action.ts";
 import { INLINE_KEYS, INLINE_KINDS, INVOCATION_KEYS, KIND_KEYS } from "./keys/invocation-keys.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
@@ -112,15 +113,31 @@ function readInvocation(
   const env = readEnv(context, item, { pointer, isTemplate: true });
   const control = readControl(context, item, pointer);
   const common = { name, env, ...(control === undefined ? {} : { control }) };
-  if (kind === undefined || kind === "action") return undefined;
+  if (kind === undefined) return undefined;
+  if (kind === "action" || kind === "uses") {
+    const step = readAction(context, item, { key: kind, pointer });
+    const inputs = readActionInputs(context, item, pointer);
+    return step === undefined ? undefined : { ...common, step, inputs };
+  }
+  refuseWith(context, item);
   if (kind === "script") return { ...common, ...readScript(context, item, pointer) };
   const step = isInline
     ? readInline(context, item, { pointer, inline })
     : readStep(context, item, { kind, pointer, inline });
-  const inputs = isInline ? createObject<Value>() : readInputs(context, item, pointer);
+  const inputs = isInline ? createObject<Value>() : readInputs(context, item, { pointer });
   const secrets = isInline ? undefined : readGrants(context, item, pointer);
   if (step === undefined) return undefined;
   return { ...common, step, inputs, ...(secrets === undefined ? {} : { secrets }) };
+}
+
+function refuseWith(context: CompileContext, item: YamlMapping): void {
+  const entry = item.entries.get("with");
+  if (entry === undefined) return;
+  context.collector.report(entry.key, {
+    code: "unknown-key",
+    message: 'Only an action has "with"',
+    hint: "The values for a step are its inputs:.",
+  });
 }
 
 function reportConflict(context: CompileContext, item: YamlMapping, kinds: readonly KindKey[]): void {
@@ -186,21 +203,4 @@ function readInline(
   const definition = inline.definition(context, { ...item, entries: own }, `${pointer}/step/specDef/definition`);
   if (definition === undefined) return undefined;
   return { kind: "inline", specDefinition: { spec: emptySpec, definition }, seesCallerInputs: true };
-}
-
-/** The values for a step's inputs. */
-function readInputs(context: CompileContext, item: YamlMapping, pointer: string): Record<string, Value> {
-  const inputs = createObject<Value>();
-  const node = childOf(item, "inputs");
-  if (node === undefined || (node.kind === "scalar" && node.value === null)) return inputs;
-  const mapping = asMapping(context, node, "inputs");
-  if (mapping === undefined) return inputs;
-  context.places.set(`${pointer}/inputs`, mapping);
-  for (const [name, { key, value }] of mapping.entries) {
-    checkName(context, key, { what: "an input", isTemplate: true });
-    context.places.set(`${pointer}/inputs/${escapePointer(name)}`, value);
-    checkTemplates(context, value);
-    inputs[name] = asValue(context, value);
-  }
-  return inputs;
 }

@@ -125,6 +125,8 @@ function nameOf(reference: StepReference, { component }: LoadedStep): string {
     }
     case "oci":
       return parts(reference.dir).at(-1) ?? parts(reference.repository).at(-1) ?? "step";
+    case "action":
+      return parts(formatReference(reference).replace(/[@:].*$/, "")).at(-1) ?? "action";
     case "dynamic":
     case "inline":
       return "step";

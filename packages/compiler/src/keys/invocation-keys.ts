@@ -5,16 +5,22 @@ import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, 
 import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.ts";
 
 /** What an item of a list does: one of them. */
-export const KIND_KEYS = ["step", "func", "script", "action", "exec", "run", "steps", "parallel"] as const;
+export const KIND_KEYS = ["step", "func", "script", "action", "uses", "exec", "run", "steps", "parallel"] as const;
+/** Those that name a GitHub action. */
+export const ACTION_KEYS: readonly string[] = ["action", "uses"];
 /** Those that are a definition written in place. */
 export const INLINE_KINDS: readonly string[] = Object.keys(BODY_KEYS);
-/** Keys that change what a list does, so that none of them may be passed over in silence. */
-const LATER_KEYS: readonly string[] = ["action"];
 
 const REFERENCE: Key = {
   about:
     "The step to run: `./dir`, `host/group/project@REV`, `registry/repository:tag`, `x.zip`, `builtin://name`, or `{git: …}`.",
   shape: ref("reference"),
+};
+
+const ACTION: Key = {
+  about:
+    "The GitHub action to run: `owner/repo@ref`, `owner/repo/dir@ref`, the URL of a repository on another host, `./dir` in the workspace, or `docker://image`.",
+  shape: { type: "string", pattern: "\\S" },
 };
 
 const COMMON_KEYS: Readonly<Record<string, Key>> = {
@@ -33,9 +39,12 @@ const COMMON_KEYS: Readonly<Record<string, Key>> = {
       ],
     },
   },
+  action: ACTION,
+  uses: { ...ACTION, about: `${ACTION.about} GitHub's word for \`action\`.` },
   ...BODY_KEYS,
   env: { about: "Variables of the step. They may hold expressions, and its `inputs` see them.", shape: ENV },
   inputs: { about: "Values for the inputs of the step. They may hold expressions.", shape: INPUT_VALUES },
+  with: { about: "GitHub's word for `inputs`; only an action has it.", shape: INPUT_VALUES },
   secrets: {
     about:
       "What the step is granted of what its spec asks for: `{NAME: ${{ vars.TOKEN }}}`, or a list of names of the caller's own.",
@@ -52,8 +61,6 @@ const COMMON_KEYS: Readonly<Record<string, Key>> = {
 
 const IN_RUN = "It goes with run:, for what has to be done after a list of steps.";
 const HINTS = {
-  uses: "GitHub's uses: is step: here.",
-  with: "GitHub's with: is inputs: here.",
   finally: IN_RUN,
   ensure: IN_RUN,
 };
@@ -62,7 +69,6 @@ const HINTS = {
 export const INVOCATION_KEYS: DescribedTable = describeKeys({
   what: "a step",
   keys: COMMON_KEYS,
-  later: LATER_KEYS,
   hints: HINTS,
 });
 
@@ -72,10 +78,9 @@ const IS_INLINE: JsonSchema = { anyOf: INLINE_KINDS.map((key) => ({ required: [k
 export const INLINE_KEYS: DescribedTable = describeKeys({
   what: "an inline step",
   keys: { ...COMMON_KEYS, ...LIST_KEYS, inherit_env: INHERIT_ENV },
-  later: LATER_KEYS,
   hints: HINTS,
-  oneOf: KIND_KEYS.filter((key) => !LATER_KEYS.includes(key)),
-  atMostOne: [CONTINUE_KEYS, FINALLY_KEYS],
+  oneOf: KIND_KEYS,
+  atMostOne: [CONTINUE_KEYS, FINALLY_KEYS, ["inputs", "with"]],
   rules: [
     implies(
       IS_INLINE,
@@ -83,6 +88,11 @@ export const INLINE_KEYS: DescribedTable = describeKeys({
       { properties: without([...Object.keys(LIST_KEYS), "inherit_env"]) },
     ),
     EXEC_OR_LIST,
+    implies(
+      { anyOf: ACTION_KEYS.map((key) => ({ required: [key] })) },
+      { properties: without(["secrets"]) },
+      { properties: without(["with"]) },
+    ),
     implies({ required: ["script"] }, { properties: { inputs: ref("scriptInputs"), secrets: false } }),
   ],
 });
