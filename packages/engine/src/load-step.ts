@@ -98,6 +98,7 @@ export class StepLoader {
         );
       case "dist":
         return this.#loadBuiltin(reference.path, options.inputNames);
+      case "action":
       case "dynamic":
       case "inline":
         throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);

@@ -19,6 +19,7 @@ export type StepEvent =
   | StepPlanned
   | ProcessStarting
   | ProcessStarted
+  | SecretFound
   | StepFinished
   | RunNote
   | RunFinished;
@@ -84,7 +85,12 @@ export interface StepOpened {
   readonly name: string;
   /** Absent for the job. */
   readonly reference?: StepReference;
+  /** Of a GitHub action, before or after the steps of the job. */
+  readonly phase?: Phase;
 }
+
+/** When a part of a GitHub action runs that does not run in its place among the steps. */
+export type Phase = "pre" | "post";
 
 /** An expression read a job variable for the first time in this run: what nobody reads is not recorded. */
 export interface VariableRead {
@@ -167,6 +173,28 @@ export interface ProcessStarted {
   readonly pid: number;
 }
 
+/** A process said that something is a secret: told before any more of its output is taken. */
+export interface SecretFound {
+  readonly type: "secret-found";
+  readonly at: number;
+  readonly path: string;
+  /** All of it is marked. */
+  readonly values: readonly RuntimeValue[];
+}
+
+/** What a step wants to be seen, as GitHub's workflow commands and problem matchers have it. */
+export interface Annotation {
+  readonly level: "notice" | "warning" | "error";
+  readonly message: string;
+  readonly title?: string;
+  /** As the step named it. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly endLine?: number;
+  readonly column?: number;
+  readonly endColumn?: number;
+}
+
 /** What was stored of a step's output. */
 export interface LogSummary {
   readonly stdout: LogStreamDigest;
@@ -201,6 +229,11 @@ export interface StepFinished {
   readonly delegateOf?: string;
   /** Why the step did not run. */
   readonly skipReason?: string;
+  /** What its list takes the step for, where that is not how it ended: its failure was allowed. */
+  readonly conclusion?: Status;
+  readonly annotations?: readonly Annotation[];
+  /** Markdown. */
+  readonly summary?: string;
   readonly log?: LogSummary;
 }
 

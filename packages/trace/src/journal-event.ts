@@ -7,6 +7,7 @@ import type {
   RunNote,
   RunRequestRecord,
   RunStarted,
+  SecretFound,
   StepFinished,
   StepOpened,
   StepPlanned,
@@ -29,6 +30,7 @@ export type JournalEvent =
   | JournalStepPlanned
   | JournalProcessStarting
   | ProcessStarted
+  | JournalSecretFound
   | JournalStepFinished
   | RunNote
   | JournalRunFinished;
@@ -69,6 +71,11 @@ export interface JournalStepPlanned extends Omit<
 export interface JournalProcessStarting extends Omit<ProcessStarting, "command" | "env"> {
   readonly command: readonly string[];
   readonly env: Vals;
+}
+
+export interface JournalSecretFound extends Omit<SecretFound, "values"> {
+  /** How many; nothing of the values is kept. */
+  readonly count: number;
 }
 
 export interface JournalStepFinished extends Omit<StepFinished, "outputs" | "exports"> {

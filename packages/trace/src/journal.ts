@@ -40,6 +40,7 @@ const SHAPES: Readonly<Record<JournalEvent["type"], readonly string[]>> = {
   ],
   "process-starting": ["command", "env", "tools", "places"],
   "process-started": [],
+  "secret-found": [],
   "step-finished": ["outputs", "exports"],
   note: [],
   "run-finished": ["outcome", "outputs"],

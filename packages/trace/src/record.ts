@@ -79,6 +79,7 @@ export function createRecorder(): Recorder {
         const draft = draftAt(event.path);
         draft.name = event.name;
         if (event.reference) draft.det.reference = event.reference;
+        if (event.phase) draft.phase = event.phase;
         return open(draft, event.at);
       }
       case "variable-read":
@@ -98,6 +99,8 @@ export function createRecorder(): Recorder {
         return draftPlan(draftAt(event.path), event, resources);
       case "process-starting":
         return draftProcess(draftAt(event.path), event, resources);
+      case "secret-found":
+        return;
       case "process-started":
         if (event.pid > 0) draftAt(event.path).obs.pid = event.pid;
         return;

@@ -106,6 +106,10 @@ export function createRedactor(masker: Masker): Redactor {
         };
       case "process-started":
         return event;
+      case "secret-found": {
+        const { values: found, ...rest } = event;
+        return { ...rest, count: found.length };
+      }
       case "step-finished": {
         const { error, ...rest } = event;
         return {
@@ -115,6 +119,8 @@ export function createRedactor(masker: Masker): Redactor {
           exports: values(event.exports),
           ...(event.delegateOf === undefined ? {} : { delegateOf: text(event.delegateOf) }),
           ...(event.skipReason === undefined ? {} : { skipReason: text(event.skipReason) }),
+          ...(event.annotations === undefined ? {} : { annotations: maskJson(event.annotations, masker) }),
+          ...(event.summary === undefined ? {} : { summary: text(event.summary) }),
         };
       }
       case "note":
@@ -147,6 +153,8 @@ function marked(event: StepEvent): readonly Records[] {
       return [event.env, { command: [...event.command] }];
     case "step-finished":
       return [event.outputs, event.exports];
+    case "secret-found":
+      return [{ values: event.values }];
     case "run-finished":
       return [event.outputs];
     case "step-opened":

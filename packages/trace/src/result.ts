@@ -80,6 +80,7 @@ export function createResultTree(): ResultTree {
           outputs = plainValues(event.outputs);
           return;
         case "variable-read":
+        case "secret-found":
         case "component-resolved":
         case "process-started":
         case "note":

@@ -1,4 +1,4 @@
-import type { Places } from "@steps/model";
+import type { Phase, Places } from "@steps/model";
 import type { DeterministicJson, ObservedJson, Step_ReferenceJson, StepJson, StepRecordJson } from "@steps/proto";
 import { type FingerprintContext, fingerprintStep } from "./fingerprint.ts";
 import type { JournalProcessStarting, JournalStepFinished, JournalStepPlanned, Vals } from "./journal-event.ts";
@@ -10,6 +10,7 @@ import { createTokeniser, type Tokeniser } from "./tokenise.ts";
 export interface StepDraft {
   readonly path: string;
   name: string;
+  phase: Phase | undefined;
   openedAt: number | undefined;
   isOpen: boolean;
   readonly det: DeterministicJson;
@@ -21,7 +22,17 @@ export interface StepDraft {
 const NO_TOKENS: Tokeniser = { text: (text) => text, vals: (vals) => ({ ...vals }) };
 
 export function createDraft(path: string): StepDraft {
-  return { path, name: "", openedAt: undefined, isOpen: true, det: {}, obs: {}, children: [], tokens: NO_TOKENS };
+  return {
+    path,
+    name: "",
+    phase: undefined,
+    openedAt: undefined,
+    isOpen: true,
+    det: {},
+    obs: {},
+    children: [],
+    tokens: NO_TOKENS,
+  };
 }
 
 /** Takes down what a step was going to do. */
@@ -88,6 +99,9 @@ export function draftEnd(draft: StepDraft, event: JournalStepFinished): void {
   setVals(det, "exports", draft.tokens.vals(event.exports));
   setText(det, "delegateOf", event.delegateOf ?? "");
   if (event.skipReason !== undefined) obs.skipReason = event.skipReason;
+  if (event.conclusion !== undefined) obs.conclusion = event.conclusion;
+  if (event.annotations !== undefined) obs.annotations = event.annotations.map((annotation) => ({ ...annotation }));
+  if (event.summary !== undefined) obs.summary = event.summary;
   if (event.error) obs.error = { code: event.error.code, message: event.error.message };
   draftTimes(draft, event.at);
   const { log } = event;
@@ -118,14 +132,20 @@ export function finishDraft(draft: StepDraft, context: FingerprintContext): Step
     status: draft.isOpen ? "interrupted" : (draft.det.status ?? "interrupted"),
   };
   const { core, full } = fingerprintStep(det, context);
-  const children = draft.children.toSorted((a, b) => indexIn(a.path) - indexIn(b.path));
+  const children = draft.children.toSorted((a, b) => rankOf(a) - rankOf(b) || indexIn(a.path) - indexIn(b.path));
   return {
     ...(draft.path === "" ? {} : { path: draft.path }),
     ...(draft.name === "" ? {} : { name: draft.name }),
+    ...(draft.phase === undefined ? {} : { phase: draft.phase }),
     det: { ...det, coreFingerprint: core, fullFingerprint: full },
     ...(Object.keys(draft.obs).length === 0 ? {} : { obs: { ...draft.obs } }),
     ...(children.length === 0 ? {} : { children: children.map((child) => finishDraft(child, context)) }),
   };
+}
+
+// What goes before all steps comes first, though its number is taken after theirs.
+function rankOf({ phase }: StepDraft): number {
+  return phase === "pre" ? 0 : 1;
 }
 
 function indexIn(path: string): number {

@@ -11,6 +11,7 @@ const SILENT: ReadonlySet<JournalEvent["type"]> = new Set([
   "variable-read",
   "component-resolved",
   "process-started",
+  "secret-found",
 ]);
 
 /** What a feed has to know of its job. */

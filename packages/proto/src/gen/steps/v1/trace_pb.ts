@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steps/v1/trace.proto.
  */
 export const file_steps_v1_trace: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAkitgYKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJEhYKDnJlZGFjdGVkX3RleHRzGAogAygJEi8KB3NlY3JldHMYCyADKAsyHi5zdGVwcy52MS5SZXF1ZXN0LlNlY3JldHNFbnRyeRI6Cg1pbmhlcml0ZWRfZW52GAwgAygLMiMuc3RlcHMudjEuUmVxdWVzdC5Jbmhlcml0ZWRFbnZFbnRyeRIkCgRtb2RlGA0gASgLMhYuc3RlcHMudjEuUmVxdWVzdC5Nb2RlGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo9CgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARpCChFJbmhlcml0ZWRFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGkIKBE1vZGUSDgoGY29tcGF0GAEgASgJEhIKCnN0cmljdF9tb2EYAiABKAgSFgoOd2Fybl9zZW5zaXRpdmUYAyABKAgiJwoGUnVubmVyEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCSKEAQoHUnVudGltZRIKCgJvcxgBIAEoCRIMCgRhcmNoGAIgASgJEg4KBmtlcm5lbBgDIAEoCRISCgpvc19yZWxlYXNlGAQgASgJEgwKBGxpYmMYBSABKAkSDAoEbm9kZRgGIAEoCRIQCgh0aW1lem9uZRgHIAEoCRINCgV1bWFzaxgIIAEoCSL0AgoIUmVzb3VyY2USJQoEa2luZBgBIAEoDjIXLnN0ZXBzLnYxLlJlc291cmNlLktpbmQSCwoDdXJpGAIgASgJEhkKEXJlcXVlc3RlZF92ZXJzaW9uGAMgASgJEhgKEHJlc29sdmVkX3ZlcnNpb24YBCABKAkSLgoGZGlnZXN0GAUgAygLMh4uc3RlcHMudjEuUmVzb3VyY2UuRGlnZXN0RW50cnkSFgoObmF0aXZlX3RyZWVfaWQYBiABKAkSEwoLbXV0YWJsZV9yZWYYByABKAgSGQoRZG93bmxvYWRfbG9jYXRpb24YCCABKAkaLQoLRGlnZXN0RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJYCgRLaW5kEhQKEGtpbmRfdW5zcGVjaWZpZWQQABIHCgNnaXQQARIHCgN6aXAQAhIHCgNvY2kQAxIJCgVsb2NhbBAEEggKBGRpc3QQBRIKCgZiaW5hcnkQBiKXAQoKU3RlcFJlY29yZBIMCgRwYXRoGAEgASgJEgwKBG5hbWUYAiABKAkSJAoDZGV0GAMgASgLMhcuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYxIfCgNvYnMYBCABKAsyEi5zdGVwcy52MS5PYnNlcnZlZBImCghjaGlsZHJlbhgFIAMoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQisAcKDURldGVybWluaXN0aWMSFgoJY29tcG9uZW50GAEgASgNSACIAQESDwoHc3VicGF0aBgCIAEoCRIZChFkZWZpbml0aW9uX2RpZ2VzdBgDIAEoCRImCgR0eXBlGAQgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSKwoJcmVmZXJlbmNlGAUgASgLMhguc3RlcHMudjEuU3RlcC5SZWZlcmVuY2USMwoGaW5wdXRzGAYgAygLMiMuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5JbnB1dHNFbnRyeRItCgNlbnYYByADKAsyIC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLkVudkVudHJ5Eg8KB2NvbW1hbmQYCCADKAkSEAoId29ya19kaXIYCSABKAkSDQoFdG9vbHMYCiADKA0SIwoGc3RhdHVzGAsgASgOMhMuc3RlcHMudjEuUnVuU3RhdHVzEhYKCWV4aXRfY29kZRgMIAEoBUgBiAEBEg4KBnNpZ25hbBgNIAEoCRI1CgdvdXRwdXRzGA4gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5PdXRwdXRzRW50cnkSNQoHZXhwb3J0cxgPIAMoCzIkLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRXhwb3J0c0VudHJ5EiMKBnN0ZG91dBgQIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBIjCgZzdGRlcnIYESABKAsyEy5zdGVwcy52MS5Mb2dEaWdlc3QSEwoLZGVsZWdhdGVfb2YYEiABKAkSDwoHc2VjcmV0cxgVIAMoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKvBAoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXASKQoGcGxhY2VzGAogASgLMhkuc3RlcHMudjEuT2JzZXJ2ZWQuUGxhY2VzEhMKC3NraXBfcmVhc29uGAsgASgJGlUKBlBsYWNlcxIQCghzdGVwX2RpchgBIAEoCRIPCgdqb2JfdG1wGAIgASgJEhMKC291dHB1dF9maWxlGAMgASgJEhMKC2V4cG9ydF9maWxlGAQgASgJGjgKBUZldGNoEgsKA2hpdBgBIAEoCBINCgVieXRlcxgCIAEoBBITCgtkdXJhdGlvbl9tcxgDIAEoARomCgVFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiXgoDVmFsEicKBXZhbHVlGAEgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAASJgoIcmVkYWN0ZWQYAiABKAsyEi5zdGVwcy52MS5SZWRhY3RlZEgAQgYKBGtpbmQizgEKCFJlZGFjdGVkEikKBnJlYXNvbhgBIAEoDjIZLnN0ZXBzLnYxLlJlZGFjdGVkLlJlYXNvbhIOCgZzaGEyNTYYAiABKAkSDQoFYnl0ZXMYAyABKAQSJgoGbWFza2VkGAQgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIlAKBlJlYXNvbhIWChJyZWFzb25fdW5zcGVjaWZpZWQQABINCglzZW5zaXRpdmUQARIQCgxtYXNrZWRfdmFsdWUQAhINCgl0b29fbGFyZ2UQAyI5CglMb2dEaWdlc3QSDgoGc2hhMjU2GAEgASgJEg0KBWJ5dGVzGAIgASgEEg0KBWxpbmVzGAMgASgEImAKBkxvZ1JlZhIMCgRmaWxlGAEgASgJEhIKCmluZGV4X2ZpbGUYAiABKAkSDQoFYnl0ZXMYAyABKAQSFQoNZHJvcHBlZF9ieXRlcxgEIAEoBBIOCgZpbmxpbmUYBSABKAwiKgoMRmluZ2VycHJpbnRzEgwKBGNvcmUYASABKAkSDAoEZnVsbBgCIAEoCSJ+CglJbnRlZ3JpdHkSFAoMam91cm5hbF9yb290GAEgASgJEhYKDmpvdXJuYWxfZXZlbnRzGAIgASgEEhgKEHJlZGFjdGlvbl9wb2xpY3kYAyABKAkSEQoJcmVjb3ZlcmVkGAQgASgIEhYKDnJlcXVlc3RfZGlnZXN0GAUgASgJKpMBCglSdW5TdGF0dXMSGgoWcnVuX3N0YXR1c191bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARILCgdzdWNjZXNzEAISCwoHZmFpbHVyZRADEgkKBWVycm9yEAQSCwoHdGltZW91dBAFEg0KCWNhbmNlbGxlZBAGEgsKB3NraXBwZWQQBxIPCgtpbnRlcnJ1cHRlZBAIYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
+  fileDesc("ChRzdGVwcy92MS90cmFjZS5wcm90bxIIc3RlcHMudjEixQMKBVRyYWNlEhYKDmZvcm1hdF92ZXJzaW9uGAEgASgNEhAKCHRyYWNlX2lkGAIgASgJEhcKD3BhcmVudF90cmFjZV9pZBgDIAEoCRIiCgdyZXF1ZXN0GAQgASgLMhEuc3RlcHMudjEuUmVxdWVzdBIgCgZydW5uZXIYBSABKAsyEC5zdGVwcy52MS5SdW5uZXISIgoHcnVudGltZRgGIAEoCzIRLnN0ZXBzLnYxLlJ1bnRpbWUSJQoJcmVzb3VyY2VzGAcgAygLMhIuc3RlcHMudjEuUmVzb3VyY2USIgoEcm9vdBgIIAEoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSLAoMZmluZ2VycHJpbnRzGAkgASgLMhYuc3RlcHMudjEuRmluZ2VycHJpbnRzEiYKCWludGVncml0eRgKIAEoCzITLnN0ZXBzLnYxLkludGVncml0eRIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm90ZXMYDSADKAkitgYKB1JlcXVlc3QSDQoFZW50cnkYASABKAkSLAoKZGVmaW5pdGlvbhgCIAEoCzIYLnN0ZXBzLnYxLlNwZWNEZWZpbml0aW9uEi0KBmlucHV0cxgDIAMoCzIdLnN0ZXBzLnYxLlJlcXVlc3QuSW5wdXRzRW50cnkSKQoEdmFycxgEIAMoCzIbLnN0ZXBzLnYxLlJlcXVlc3QuVmFyc0VudHJ5EicKA2VudhgFIAMoCzIaLnN0ZXBzLnYxLlJlcXVlc3QuRW52RW50cnkSEAoIam9iX25hbWUYBiABKAkSDgoGc291cmNlGAcgASgJEhAKCHdvcmtfZGlyGAggASgJEhAKCGJhc2VfZGlyGAkgASgJEhYKDnJlZGFjdGVkX3RleHRzGAogAygJEi8KB3NlY3JldHMYCyADKAsyHi5zdGVwcy52MS5SZXF1ZXN0LlNlY3JldHNFbnRyeRI6Cg1pbmhlcml0ZWRfZW52GAwgAygLMiMuc3RlcHMudjEuUmVxdWVzdC5Jbmhlcml0ZWRFbnZFbnRyeRIkCgRtb2RlGA0gASgLMhYuc3RlcHMudjEuUmVxdWVzdC5Nb2RlGjwKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOgoJVmFyc0VudHJ5EgsKA2tleRgBIAEoCRIcCgV2YWx1ZRgCIAEoCzINLnN0ZXBzLnYxLlZhbDoCOAEaOQoIRW52RW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo9CgxTZWNyZXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARpCChFJbmhlcml0ZWRFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGkIKBE1vZGUSDgoGY29tcGF0GAEgASgJEhIKCnN0cmljdF9tb2EYAiABKAgSFgoOd2Fybl9zZW5zaXRpdmUYAyABKAgiJwoGUnVubmVyEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCSKEAQoHUnVudGltZRIKCgJvcxgBIAEoCRIMCgRhcmNoGAIgASgJEg4KBmtlcm5lbBgDIAEoCRISCgpvc19yZWxlYXNlGAQgASgJEgwKBGxpYmMYBSABKAkSDAoEbm9kZRgGIAEoCRIQCgh0aW1lem9uZRgHIAEoCRINCgV1bWFzaxgIIAEoCSL0AgoIUmVzb3VyY2USJQoEa2luZBgBIAEoDjIXLnN0ZXBzLnYxLlJlc291cmNlLktpbmQSCwoDdXJpGAIgASgJEhkKEXJlcXVlc3RlZF92ZXJzaW9uGAMgASgJEhgKEHJlc29sdmVkX3ZlcnNpb24YBCABKAkSLgoGZGlnZXN0GAUgAygLMh4uc3RlcHMudjEuUmVzb3VyY2UuRGlnZXN0RW50cnkSFgoObmF0aXZlX3RyZWVfaWQYBiABKAkSEwoLbXV0YWJsZV9yZWYYByABKAgSGQoRZG93bmxvYWRfbG9jYXRpb24YCCABKAkaLQoLRGlnZXN0RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJYCgRLaW5kEhQKEGtpbmRfdW5zcGVjaWZpZWQQABIHCgNnaXQQARIHCgN6aXAQAhIHCgNvY2kQAxIJCgVsb2NhbBAEEggKBGRpc3QQBRIKCgZiaW5hcnkQBiKmAQoKU3RlcFJlY29yZBIMCgRwYXRoGAEgASgJEgwKBG5hbWUYAiABKAkSJAoDZGV0GAMgASgLMhcuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYxIfCgNvYnMYBCABKAsyEi5zdGVwcy52MS5PYnNlcnZlZBImCghjaGlsZHJlbhgFIAMoCzIULnN0ZXBzLnYxLlN0ZXBSZWNvcmQSDQoFcGhhc2UYBiABKAkisAcKDURldGVybWluaXN0aWMSFgoJY29tcG9uZW50GAEgASgNSACIAQESDwoHc3VicGF0aBgCIAEoCRIZChFkZWZpbml0aW9uX2RpZ2VzdBgDIAEoCRImCgR0eXBlGAQgASgOMhguc3RlcHMudjEuRGVmaW5pdGlvblR5cGUSKwoJcmVmZXJlbmNlGAUgASgLMhguc3RlcHMudjEuU3RlcC5SZWZlcmVuY2USMwoGaW5wdXRzGAYgAygLMiMuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5JbnB1dHNFbnRyeRItCgNlbnYYByADKAsyIC5zdGVwcy52MS5EZXRlcm1pbmlzdGljLkVudkVudHJ5Eg8KB2NvbW1hbmQYCCADKAkSEAoId29ya19kaXIYCSABKAkSDQoFdG9vbHMYCiADKA0SIwoGc3RhdHVzGAsgASgOMhMuc3RlcHMudjEuUnVuU3RhdHVzEhYKCWV4aXRfY29kZRgMIAEoBUgBiAEBEg4KBnNpZ25hbBgNIAEoCRI1CgdvdXRwdXRzGA4gAygLMiQuc3RlcHMudjEuRGV0ZXJtaW5pc3RpYy5PdXRwdXRzRW50cnkSNQoHZXhwb3J0cxgPIAMoCzIkLnN0ZXBzLnYxLkRldGVybWluaXN0aWMuRXhwb3J0c0VudHJ5EiMKBnN0ZG91dBgQIAEoCzITLnN0ZXBzLnYxLkxvZ0RpZ2VzdBIjCgZzdGRlcnIYESABKAsyEy5zdGVwcy52MS5Mb2dEaWdlc3QSEwoLZGVsZWdhdGVfb2YYEiABKAkSDwoHc2VjcmV0cxgVIAMoCRIYChBjb3JlX2ZpbmdlcnByaW50GBMgASgJEhgKEGZ1bGxfZmluZ2VycHJpbnQYFCABKAkaPAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEhwKBXZhbHVlGAIgASgLMg0uc3RlcHMudjEuVmFsOgI4ARo5CghFbnZFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBGj0KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSHAoFdmFsdWUYAiABKAsyDS5zdGVwcy52MS5WYWw6AjgBQgwKCl9jb21wb25lbnRCDAoKX2V4aXRfY29kZSKtBgoIT2JzZXJ2ZWQSLgoKc3RhcnRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAMgASgBEicKBWZldGNoGAQgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRmV0Y2gSCwoDcGlkGAUgASgFEicKBWVycm9yGAYgASgLMhguc3RlcHMudjEuT2JzZXJ2ZWQuRXJyb3ISHQoDbG9nGAcgASgLMhAuc3RlcHMudjEuTG9nUmVmEhgKEGVudl9kZW5pZWRfY291bnQYCCABKA0SHAoEc3RlcBgJIAEoCzIOLnN0ZXBzLnYxLlN0ZXASKQoGcGxhY2VzGAogASgLMhkuc3RlcHMudjEuT2JzZXJ2ZWQuUGxhY2VzEhMKC3NraXBfcmVhc29uGAsgASgJEicKCmNvbmNsdXNpb24YDCABKA4yEy5zdGVwcy52MS5SdW5TdGF0dXMSMgoLYW5ub3RhdGlvbnMYDSADKAsyHS5zdGVwcy52MS5PYnNlcnZlZC5Bbm5vdGF0aW9uEg8KB3N1bW1hcnkYDiABKAkajQEKCkFubm90YXRpb24SDQoFbGV2ZWwYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgV0aXRsZRgDIAEoCRIMCgRmaWxlGAQgASgJEgwKBGxpbmUYBSABKA0SEAoIZW5kX2xpbmUYBiABKA0SDgoGY29sdW1uGAcgASgNEhIKCmVuZF9jb2x1bW4YCCABKA0aVQoGUGxhY2VzEhAKCHN0ZXBfZGlyGAEgASgJEg8KB2pvYl90bXAYAiABKAkSEwoLb3V0cHV0X2ZpbGUYAyABKAkSEwoLZXhwb3J0X2ZpbGUYBCABKAkaOAoFRmV0Y2gSCwoDaGl0GAEgASgIEg0KBWJ5dGVzGAIgASgEEhMKC2R1cmF0aW9uX21zGAMgASgBGiYKBUVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSJeCgNWYWwSJwoFdmFsdWUYASABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIABImCghyZWRhY3RlZBgCIAEoCzISLnN0ZXBzLnYxLlJlZGFjdGVkSABCBgoEa2luZCLOAQoIUmVkYWN0ZWQSKQoGcmVhc29uGAEgASgOMhkuc3RlcHMudjEuUmVkYWN0ZWQuUmVhc29uEg4KBnNoYTI1NhgCIAEoCRINCgVieXRlcxgDIAEoBBImCgZtYXNrZWQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiUAoGUmVhc29uEhYKEnJlYXNvbl91bnNwZWNpZmllZBAAEg0KCXNlbnNpdGl2ZRABEhAKDG1hc2tlZF92YWx1ZRACEg0KCXRvb19sYXJnZRADIjkKCUxvZ0RpZ2VzdBIOCgZzaGEyNTYYASABKAkSDQoFYnl0ZXMYAiABKAQSDQoFbGluZXMYAyABKAQiYAoGTG9nUmVmEgwKBGZpbGUYASABKAkSEgoKaW5kZXhfZmlsZRgCIAEoCRINCgVieXRlcxgDIAEoBBIVCg1kcm9wcGVkX2J5dGVzGAQgASgEEg4KBmlubGluZRgFIAEoDCIqCgxGaW5nZXJwcmludHMSDAoEY29yZRgBIAEoCRIMCgRmdWxsGAIgASgJIn4KCUludGVncml0eRIUCgxqb3VybmFsX3Jvb3QYASABKAkSFgoOam91cm5hbF9ldmVudHMYAiABKAQSGAoQcmVkYWN0aW9uX3BvbGljeRgDIAEoCRIRCglyZWNvdmVyZWQYBCABKAgSFgoOcmVxdWVzdF9kaWdlc3QYBSABKAkqkwEKCVJ1blN0YXR1cxIaChZydW5fc3RhdHVzX3Vuc3BlY2lmaWVkEAASCwoHcnVubmluZxABEgsKB3N1Y2Nlc3MQAhILCgdmYWlsdXJlEAMSCQoFZXJyb3IQBBILCgd0aW1lb3V0EAUSDQoJY2FuY2VsbGVkEAYSCwoHc2tpcHBlZBAHEg8KC2ludGVycnVwdGVkEAhiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_steps_v1_step]);
 
 /**
  * @generated from message steps.v1.Trace
@@ -798,6 +798,13 @@ export type StepRecord = Message<"steps.v1.StepRecord"> & {
    * @generated from field: repeated steps.v1.StepRecord children = 5;
    */
   children: StepRecord[];
+
+  /**
+   * pre, post: of a GitHub action, before or after the steps of the job.
+   *
+   * @generated from field: string phase = 6;
+   */
+  phase: string;
 };
 
 /**
@@ -830,6 +837,13 @@ export type StepRecordJson = {
    * @generated from field: repeated steps.v1.StepRecord children = 5;
    */
   children?: StepRecordJson[];
+
+  /**
+   * pre, post: of a GitHub action, before or after the steps of the job.
+   *
+   * @generated from field: string phase = 6;
+   */
+  phase?: string;
 };
 
 /**
@@ -1182,6 +1196,25 @@ export type Observed = Message<"steps.v1.Observed"> & {
    * @generated from field: string skip_reason = 11;
    */
   skipReason: string;
+
+  /**
+   * What the list took the step for, where that is not its status: its failure was allowed.
+   *
+   * @generated from field: steps.v1.RunStatus conclusion = 12;
+   */
+  conclusion: RunStatus;
+
+  /**
+   * @generated from field: repeated steps.v1.Observed.Annotation annotations = 13;
+   */
+  annotations: Observed_Annotation[];
+
+  /**
+   * Markdown that the step wrote for people.
+   *
+   * @generated from field: string summary = 14;
+   */
+  summary: string;
 };
 
 /**
@@ -1252,6 +1285,25 @@ export type ObservedJson = {
    * @generated from field: string skip_reason = 11;
    */
   skipReason?: string;
+
+  /**
+   * What the list took the step for, where that is not its status: its failure was allowed.
+   *
+   * @generated from field: steps.v1.RunStatus conclusion = 12;
+   */
+  conclusion?: RunStatusJson;
+
+  /**
+   * @generated from field: repeated steps.v1.Observed.Annotation annotations = 13;
+   */
+  annotations?: Observed_AnnotationJson[];
+
+  /**
+   * Markdown that the step wrote for people.
+   *
+   * @generated from field: string summary = 14;
+   */
+  summary?: string;
 };
 
 /**
@@ -1260,6 +1312,115 @@ export type ObservedJson = {
  */
 export const ObservedSchema: GenMessage<Observed, {jsonType: ObservedJson}> = /*@__PURE__*/
   messageDesc(file_steps_v1_trace, 7);
+
+/**
+ * What the step wanted to be seen.
+ *
+ * @generated from message steps.v1.Observed.Annotation
+ */
+export type Observed_Annotation = Message<"steps.v1.Observed.Annotation"> & {
+  /**
+   * notice, warning, error.
+   *
+   * @generated from field: string level = 1;
+   */
+  level: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * As the step named it.
+   *
+   * @generated from field: string file = 4;
+   */
+  file: string;
+
+  /**
+   * @generated from field: uint32 line = 5;
+   */
+  line: number;
+
+  /**
+   * @generated from field: uint32 end_line = 6;
+   */
+  endLine: number;
+
+  /**
+   * @generated from field: uint32 column = 7;
+   */
+  column: number;
+
+  /**
+   * @generated from field: uint32 end_column = 8;
+   */
+  endColumn: number;
+};
+
+/**
+ * What the step wanted to be seen.
+ *
+ * @generated from message steps.v1.Observed.Annotation
+ */
+export type Observed_AnnotationJson = {
+  /**
+   * notice, warning, error.
+   *
+   * @generated from field: string level = 1;
+   */
+  level?: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message?: string;
+
+  /**
+   * @generated from field: string title = 3;
+   */
+  title?: string;
+
+  /**
+   * As the step named it.
+   *
+   * @generated from field: string file = 4;
+   */
+  file?: string;
+
+  /**
+   * @generated from field: uint32 line = 5;
+   */
+  line?: number;
+
+  /**
+   * @generated from field: uint32 end_line = 6;
+   */
+  endLine?: number;
+
+  /**
+   * @generated from field: uint32 column = 7;
+   */
+  column?: number;
+
+  /**
+   * @generated from field: uint32 end_column = 8;
+   */
+  endColumn?: number;
+};
+
+/**
+ * Describes the message steps.v1.Observed.Annotation.
+ * Use `create(Observed_AnnotationSchema)` to create a new message.
+ */
+export const Observed_AnnotationSchema: GenMessage<Observed_Annotation, {jsonType: Observed_AnnotationJson}> = /*@__PURE__*/
+  messageDesc(file_steps_v1_trace, 7, 0);
 
 /**
  * @generated from message steps.v1.Observed.Places
@@ -1316,7 +1477,7 @@ export type Observed_PlacesJson = {
  * Use `create(Observed_PlacesSchema)` to create a new message.
  */
 export const Observed_PlacesSchema: GenMessage<Observed_Places, {jsonType: Observed_PlacesJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_trace, 7, 0);
+  messageDesc(file_steps_v1_trace, 7, 1);
 
 /**
  * @generated from message steps.v1.Observed.Fetch
@@ -1363,7 +1524,7 @@ export type Observed_FetchJson = {
  * Use `create(Observed_FetchSchema)` to create a new message.
  */
 export const Observed_FetchSchema: GenMessage<Observed_Fetch, {jsonType: Observed_FetchJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_trace, 7, 1);
+  messageDesc(file_steps_v1_trace, 7, 2);
 
 /**
  * @generated from message steps.v1.Observed.Error
@@ -1400,7 +1561,7 @@ export type Observed_ErrorJson = {
  * Use `create(Observed_ErrorSchema)` to create a new message.
  */
 export const Observed_ErrorSchema: GenMessage<Observed_Error, {jsonType: Observed_ErrorJson}> = /*@__PURE__*/
-  messageDesc(file_steps_v1_trace, 7, 2);
+  messageDesc(file_steps_v1_trace, 7, 3);
 
 /**
  * A value, or what stands for it.
