@@ -18,6 +18,6 @@ export type { Limits } from "./limits.ts";
 export { BuildError } from "./oci/build-error.ts";
 export type { BuildErrorCode } from "./oci/build-error.ts";
 export type { BuildOptions, BuildPlatform, BuiltLayout } from "./oci/build-image.ts";
-export { buildImageArchive, publishImageArchive } from "./oci/images.ts";
+export { buildImageArchive, promoteImage, publishImageArchive } from "./oci/images.ts";
 export type { Published, PublishOptions } from "./oci/publish-image.ts";
 export type { FileMap } from "./oci/write-layer.ts";

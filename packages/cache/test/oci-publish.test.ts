@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "@steps/testkit";
 import type { BuildOptions } from "../src/index.ts";
-import { buildImageArchive, publishImageArchive } from "../src/index.ts";
+import { buildImageArchive, promoteImage, publishImageArchive } from "../src/index.ts";
 import { openCache, snapshot } from "./fixtures.ts";
 import { digestOf, hasRegistry, skopeo, startRegistry } from "./registry.ts";
 
@@ -156,3 +156,42 @@ test.skipIf(!hasRegistry)("publishing wants the credentials to push", async () =
   const config = JSON.stringify({ auths: { [host]: user } });
   expect(await publish({ DOCKER_AUTH_CONFIG: config })).toMatchObject({ tags: ["1.2.3", "1.2", "1", "latest"] });
 });
+
+test.skipIf(!hasRegistry)(
+  "what is promoted is the same image, with all its platforms, in another registry",
+  async () => {
+    await using source = await startRegistry();
+    await using target = await startRegistry({ basic: { username: "me", password: "secret" } });
+    const dir = lay({ "step.yml": "x", "bin/amd64": "amd64", "bin/arm64": "arm64" });
+    const platforms = ["amd64", "arm64"].map((architecture) => ({
+      os: "linux",
+      architecture,
+      files: { "bin/tool": `bin/${architecture}` },
+    }));
+    const archive = join(tempDir(), "image.tar");
+    const { digest } = await buildImageArchive(
+      archive,
+      optionsFor(dir, { common: { "step.yml": "step.yml" }, platforms }),
+    );
+    const env = {
+      HOME: dir,
+      DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { [target.host]: { username: "me", password: "secret" } } }),
+    };
+    await publishImageArchive({ archive, registry: source.host, repository: "build/tool", env });
+    const from = { registry: source.host, repository: "build/tool", tag: "1.2.3" };
+    const to = { registry: target.host, repository: "group/tool", version: "3.0.0", env };
+    expect(await promoteImage(from, to)).toEqual({ digest, tags: ["3.0.0", "3.0", "3", "latest"] });
+    // Again is no error, and by digest it is the same.
+    expect(await promoteImage({ ...from, tag: digest }, to)).toMatchObject({ digest });
+    const raw = await skopeo(["inspect", "--raw", "--creds", "me:secret", `docker://${target.host}/group/tool:3`]);
+    expect(digestOf(Buffer.from(raw))).toBe(digest);
+    const without = { ...to, env: { HOME: dir } };
+    expect(await codeOf(promoteImage(from, without))).toBe("AUTH_FAILED");
+    expect(await codeOf(promoteImage({ ...from, tag: "9" }, to))).toBe("REFERENCE_NOT_FOUND");
+    expect(await codeOf(promoteImage(from, { ...to, version: "latest" }))).toBe("IMAGE_INVALID");
+    const other = join(tempDir(), "other.tar");
+    await buildImageArchive(other, optionsFor(dir, { version: "1.3.0", common: { "step.yml": "step.yml" } }));
+    await publishImageArchive({ archive: other, registry: source.host, repository: "build/tool", env });
+    expect(await codeOf(promoteImage({ ...from, tag: "1.3.0" }, to))).toBe("VERSION_EXISTS");
+  },
+);

@@ -6,8 +6,8 @@ import { BuildError, type BuildPlatform, buildImageArchive, type FileMap, publis
 import { formatImageName, isDigest, type ImageName, isStepsError, parseImageName, type Value } from "@steps/model";
 import { EngineError } from "./engine-error.ts";
 
-type Inputs = Readonly<Record<string, Value>>;
-type Outputs = Readonly<Record<string, Value>>;
+export type Inputs = Readonly<Record<string, Value>>;
+export type Outputs = Readonly<Record<string, Value>>;
 
 /** Where a built-in step runs. */
 export interface BuiltinPlace {
@@ -131,7 +131,8 @@ function readFiles(value: Value, what: string, isSourceFirst: boolean): FileMap 
   return Object.fromEntries(pairs);
 }
 
-function repositoryOf(text: string): Omit<ImageName, "tag"> {
+/** REGISTRY/REPOSITORY without a tag. @throws {EngineError} BUILTIN_FAILED */
+export function repositoryOf(text: string): Omit<ImageName, "tag"> {
   const bare = text.trim().replace(/^oci:\/\//, "");
   const parsed = parseImageName(bare, { hasRegistry: true });
   if ("message" in parsed)
@@ -140,7 +141,8 @@ function repositoryOf(text: string): Omit<ImageName, "tag"> {
   return { registry: parsed.registry, repository: parsed.repository };
 }
 
-function textOf(inputs: Inputs, name: string): string {
+/** An input that must not be empty. @throws {EngineError} BUILTIN_FAILED */
+export function textOf(inputs: Inputs, name: string): string {
   const value = inputs[name];
   if (typeof value === "string" && value !== "") return value;
   throw invalid(`the input "${name}" is empty`);
@@ -158,6 +160,7 @@ function stringsOf(value: Value, what: string): Readonly<Record<string, string>>
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-function invalid(problem: string): EngineError {
+/** What an input of a built-in step must not be. */
+export function invalid(problem: string): EngineError {
   return new EngineError("BUILTIN_FAILED", `Cannot run built-in step: ${problem}`);
 }

@@ -43,6 +43,25 @@ const SPECS: Readonly<Record<string, Spec>> = {
       digest: output("struct"),
     },
   },
+  "step/oci/fetch": {
+    inputs: {
+      registry: text("The registry"),
+      repository: text("The repository in it"),
+      tag: text("The tag, or a digest"),
+      step_path: optional("The folder of the step in the image"),
+    },
+    outputs: { fetched_step_path: output("string"), ref: output("string") },
+  },
+  "step/oci/promote": {
+    inputs: {
+      from_image: text("REGISTRY/REPOSITORY:TAG, or @DIGEST"),
+      to_image: optional("REGISTRY/REPOSITORY, or with the version as its tag"),
+      to_registry: optional("The registry, in place of to_image"),
+      to_repository: optional("The repository in it"),
+      to_version: optional("The version: 1.2.3; without it the tag of from_image"),
+    },
+    outputs: { ref: output("string"), digest: output("string"), tags: output("array") },
+  },
 };
 
 /** The names of the built-in steps. */
@@ -71,6 +90,10 @@ export function builtinStep(name: string): SpecDefinition | undefined {
 
 function text(description: string): InputSpec {
   return { type: "string", isSensitive: false, description };
+}
+
+function optional(description: string): InputSpec {
+  return { ...text(description), default: "" };
 }
 
 function struct(description: string): InputSpec {

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { encodeOutput } from "@steps/executor";
 import { type Value } from "@steps/model";
 import { mergeDockerAuth } from "./builtin-auth.ts";
-import type { BuiltinPlace } from "./builtin-images.ts";
+import type { BuiltinPlace, Inputs, Outputs } from "./builtin-images.ts";
 import { builtinStep, inputVariable } from "./builtin-specs.ts";
 import { EngineError } from "./engine-error.ts";
 
@@ -32,9 +32,17 @@ export async function runBuiltin(name: string, place: BuiltinPlace): Promise<voi
     place.log(`added credentials for ${entry.registry}`);
     return;
   }
+  write(place, "STEP_OUTPUT_FILE", await runImages(name, inputs, own));
+}
+
+async function runImages(name: string, inputs: Inputs, place: BuiltinPlace): Promise<Outputs> {
+  if (name === "step/oci/fetch" || name === "step/oci/promote") {
+    const { fetchImage, promote } = await import("./builtin-registry.ts");
+    return await (name === "step/oci/fetch" ? fetchImage : promote)(inputs, place);
+  }
   const { buildAndPush, buildFunction, publishFunction } = await import("./builtin-images.ts");
   const run = { "function/oci/build": buildFunction, "function/oci/publish": publishFunction }[name] ?? buildAndPush;
-  write(place, "STEP_OUTPUT_FILE", await run(inputs, own));
+  return await run(inputs, place);
 }
 
 function readInput(text: string | undefined, variable: string, isJson: boolean): Value {

@@ -154,7 +154,7 @@ function marked(event: StepEvent): readonly Records[] {
     case "step-finished":
       return [event.outputs, event.exports];
     case "secret-found":
-      return [{ values: event.values }];
+      return [{ values: [...event.values] }];
     case "run-finished":
       return [event.outputs];
     case "step-opened":

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { ImageName } from "@steps/model";
 import { systemCode } from "../error.ts";
 import { BuildError } from "./build-error.ts";
 import type { BuildOptions, BuiltLayout } from "./build-image.ts";
 import type { Published, PublishOptions } from "./publish-image.ts";
+import { checkVersion } from "./version-tags.ts";
 
 /**
  * Builds an image into a file in the OCI layout, or into a new or empty folder where the name does not end in `.tar`.
@@ -46,6 +48,26 @@ export async function buildImageArchive(output: string, options: BuildOptions): 
 export async function publishImageArchive(options: Omit<PublishOptions, "scratch">): Promise<Published> {
   const { publishImage } = await import("./publish-image.ts");
   return await withScratch((scratch) => publishImage({ ...options, scratch }));
+}
+
+/**
+ * Copies an image with all its platforms to another repository or registry, under a version and the tags that it moves.
+ *
+ * @throws {BuildError} IMAGE_INVALID, VERSION_EXISTS, PUBLISH_FAILED, ARCHIVE_INVALID
+ * @throws {CacheError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_TOO_LARGE, AUTH_FAILED, TRANSPORT, CANCELLED
+ */
+export async function promoteImage(
+  from: ImageName,
+  options: Omit<PublishOptions, "scratch" | "archive" | "tag"> & { readonly version: string },
+): Promise<Published> {
+  checkVersion(options.version);
+  const { env, signal } = options;
+  return await withScratch(async (dir) => {
+    const { saveImage } = await import("./save-image.ts");
+    await saveImage({ image: from, dir, env, ...(signal === undefined ? {} : { signal }) });
+    const { publishImage } = await import("./publish-image.ts");
+    return await publishImage({ ...options, archive: dir, scratch: dir });
+  });
 }
 
 async function withScratch<T>(run: (scratch: string) => Promise<T>): Promise<T> {

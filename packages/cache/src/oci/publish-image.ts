@@ -21,6 +21,8 @@ export interface PublishOptions {
   readonly repository: string;
   /** The one tag to give; without it the version decides, and its shorter tags move with it. */
   readonly tag?: string;
+  /** The version, where it is not the image's own. */
+  readonly version?: string;
   /** Where credentials are looked for. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onProgress?: (line: string) => void;
@@ -59,7 +61,8 @@ export async function publishImage(options: PublishOptions): Promise<Published> 
     actions: "pull,push",
   });
   const upload: Upload = { client, dir, options };
-  const tags = options.tag === undefined ? tagsOf(versionOf(top), await listTags(upload)) : [options.tag];
+  const tags =
+    options.tag === undefined ? tagsOf(options.version ?? versionOf(top), await listTags(upload)) : [options.tag];
   const [exact = ""] = tags;
   const existing = await digestOfTag(upload, exact);
   if (existing !== undefined && existing !== top.digest) {
