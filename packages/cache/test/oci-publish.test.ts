@@ -183,7 +183,14 @@ test.skipIf(!hasRegistry)(
     expect(await promoteImage(from, to)).toEqual({ digest, tags: ["3.0.0", "3.0", "3", "latest"] });
     // Again is no error, and by digest it is the same.
     expect(await promoteImage({ ...from, tag: digest }, to)).toMatchObject({ digest });
-    const raw = await skopeo(["inspect", "--raw", "--creds", "me:secret", `docker://${target.host}/group/tool:3`]);
+    const raw = await skopeo([
+      "inspect",
+      "--raw",
+      "--tls-verify=false",
+      "--creds",
+      "me:secret",
+      `docker://${target.host}/group/tool:3`,
+    ]);
     expect(digestOf(Buffer.from(raw))).toBe(digest);
     const without = { ...to, env: { HOME: dir } };
     expect(await codeOf(promoteImage(from, without))).toBe("AUTH_FAILED");
