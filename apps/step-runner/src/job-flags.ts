@@ -1,5 +1,5 @@
 import { type CommandLine, type Flag, type Flags, UsageError } from "@steps/console";
-import { ambientEnvironment, matchingVariables, offeredEnvironment, type RunRequest } from "@steps/engine";
+import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment, type RunRequest } from "@steps/engine";
 import { type RuntimeString, sensitive, VARIABLE_PATTERN } from "@steps/model";
 import { readSecrets } from "./read-secrets.ts";
 
@@ -60,7 +60,10 @@ export function variablesFromEnvironment(line: CommandLine): Record<string, stri
 
 /** What the processes of all steps start from. */
 export function baseEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const ambient = ambientEnvironment(process.env, { isStrict: line.boolean("strict-env") });
+  const ambient = {
+    ...ambientEnvironment(process.env, { isStrict: line.boolean("strict-env") }),
+    ...logLevel(vars, process.env),
+  };
   return line.boolean("job-env") ? { ...ambient, ...vars } : ambient;
 }
 

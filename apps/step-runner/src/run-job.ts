@@ -1,7 +1,6 @@
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
 import { isAbsolute, resolve } from "node:path";
-import { type Engine, type RunRequest, type RunResult, secretVariableNames } from "@steps/engine";
-import { revealString, type RuntimeString, sensitive } from "@steps/model";
+import { type Engine, markVariables, type RunRequest, type RunResult } from "@steps/engine";
 import { givenByFlags } from "./job-flags.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
@@ -55,59 +54,20 @@ export async function runJob(
 
 function withFlags(line: CommandLine, job: JobRequest): RunRequest {
   const given = givenByFlags(line);
-  const masked = new Set([
-    ...line.list("mask-variable").flatMap((names) => names.split(",")),
-    ...secretVariableNames([...Object.keys(job.vars ?? {}), ...Object.keys(given.offeredEnv ?? {})]),
-  ]);
-  const vars = marked(job.vars ?? {}, masked);
-  const env = marked(job.env, masked);
+  const named = line.list("mask-variable").flatMap((names) => names.split(","));
+  const variables = { vars: job.vars ?? {}, env: job.env, offeredEnv: given.offeredEnv ?? {} };
+  const { secrets, ...marked } = markVariables(variables, named);
   const timeoutMs = line.number("timeout");
   const graceMs = line.number("grace");
   return {
     ...job,
     ...given,
-    vars,
-    env,
-    offeredEnv: marked(given.offeredEnv ?? {}, masked),
-    secrets: [...line.list("mask"), ...secretsOf(vars, masked), ...secretsOf(env, masked), ...proxyPasswords(job.env)],
+    ...marked,
+    secrets: [...line.list("mask"), ...secrets],
     isLenient: line.boolean("lenient"),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(graceMs === undefined ? {} : { graceMs }),
   };
-}
-
-type Variables = Readonly<Record<string, RuntimeString>>;
-
-function marked(values: Variables, masked: ReadonlySet<string>): Variables {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      masked.has(name) ? (sensitive(value) as RuntimeString) : value,
-    ]),
-  );
-}
-
-function secretsOf(values: Variables, masked: ReadonlySet<string>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => (masked.has(name) ? [revealString(value)] : []));
-}
-
-// The address of a proxy is no secret, what it is asked with is.
-function proxyPasswords(env: Variables): string[] {
-  return Object.entries(env).flatMap(([name, value]) => {
-    if (!/_proxy$/i.test(name)) return [];
-    const userinfo = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/@\s]*:[^/\s]*)@/i.exec(revealString(value))?.[1];
-    const password = userinfo?.slice(userinfo.indexOf(":") + 1);
-    return password === undefined || password === "" ? [] : [password, decoded(password)];
-  });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    void cause;
-    return text;
-  }
 }
 
 function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ambientEnvironment, jobVariables, secretVariableNames } from "./base-environment.ts";
+import { ambientEnvironment, jobVariables, logLevel, secretVariableNames } from "./base-environment.ts";
 
 const env = {
   HOME: "/h", PATH: "/bin", LANG: "C", SECRET: "x", CI: "true", CI_JOB_ID: "1", GITLAB_CI: "true", DOCKER_HOST: "d",
@@ -20,5 +20,14 @@ describe("the environment of a run", () => {
       "CI_JOB_TOKEN",
       "DOCKER_AUTH_CONFIG",
     ]);
+  });
+
+  it("says how much tools should say", () => {
+    expect(logLevel({}, {})).toEqual({ CI_STEPS_LOG_LEVEL: "info" });
+    expect(logLevel({}, { CI_STEPS_LOG_LEVEL: " Debug\n" })).toEqual({ CI_STEPS_LOG_LEVEL: "debug" });
+    expect(logLevel({ CI_STEPS_LOG_LEVEL: "" }, { CI_STEPS_LOG_LEVEL: "warn" })).toEqual({
+      CI_STEPS_LOG_LEVEL: "info",
+    });
+    expect(() => logLevel({ CI_STEPS_LOG_LEVEL: "loud\u001b" }, {})).toThrow('log level: "loud?" not supported');
   });
 });

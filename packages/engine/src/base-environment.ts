@@ -1,4 +1,5 @@
 import { createObject, matchesVariable, MINIMAL_ENV_NAMES } from "@steps/model";
+import { EngineError } from "./engine-error.ts";
 
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -10,6 +11,8 @@ export const AMBIENT_NAMES: readonly string[] = [
 
 /** Prefixes of the variables that a CI system gives a job. */
 const VARIABLE_PREFIXES: readonly string[] = ["CI_", "GITLAB_", "DOCKER_"];
+
+const LOG_LEVEL = "CI_STEPS_LOG_LEVEL";
 
 /** Predefined variables of GitLab that hold secrets. A job's environment does not say which of its variables are masked. */
 const SECRET_VARIABLES: readonly string[] = [
@@ -24,6 +27,24 @@ export function ambientEnvironment(
 ): Record<string, string> {
   const names = options.isStrict === true ? MINIMAL_ENV_NAMES : AMBIENT_NAMES;
   return pick(env, (name) => names.includes(name));
+}
+
+const LOG_LEVELS: readonly string[] = ["debug", "info", "warn", "error"];
+
+/**
+ * `CI_STEPS_LOG_LEVEL` as every step finds it (`steps-language` 5.4), so that tools know how much to say: that of the
+ * job's variables, else that of the environment, else `info`.
+ *
+ * @throws {EngineError} LOG_LEVEL_INVALID
+ */
+export function logLevel(vars: ProcessEnvironment, env: ProcessEnvironment): Readonly<Record<string, string>> {
+  const text = vars[LOG_LEVEL] ?? env[LOG_LEVEL] ?? "";
+  const level = text.trim().toLowerCase() || "info";
+  if (LOG_LEVELS.includes(level)) return { [LOG_LEVEL]: level };
+  const shown = text.slice(0, 40).replaceAll(/[^\u0020-\u007e]/g, "?");
+  throw new EngineError("LOG_LEVEL_INVALID", `log level: "${shown}" not supported`, {
+    hint: `${LOG_LEVEL} is ${LOG_LEVELS.join(", ")}, or empty.`,
+  });
 }
 
 /** What a step may ask for by `inherit_env` beyond what all get: all but what belongs to the runner. */

@@ -13,6 +13,7 @@ export type EngineErrorCode =
   | "LOCK_INVALID"
   | "LOCK_MISMATCH"
   | "NOT_LOCKED"
+  | "LOG_LEVEL_INVALID"
   /** A built-in step was given something that it cannot use. */
   | "BUILTIN_FAILED";
 

@@ -56,6 +56,15 @@ describe("Run", () => {
     expect(list.instance).toBe(world.jobs.instance);
   });
 
+  test("tools of a job are told how much to say by its variables", async () => {
+    const world = await openWorld();
+    const variables = [{ key: "CI_STEPS_LOG_LEVEL", value: " Debug" }];
+    await world.ours.run({ id: "a", ...script("echo $CI_STEPS_LOG_LEVEL"), variables });
+    await world.ours.run({ id: "b", ...script("echo $CI_STEPS_LOG_LEVEL") });
+    expect((await readAll(world.ours, "a")).stdout).toBe("debug\n");
+    expect((await readAll(world.ours, "b")).stdout).toBe("info\n");
+  });
+
   test("steps are the baseline message, whose references are resolved from the working directory", async () => {
     const world = await openWorld();
     const specDef = {
@@ -109,6 +118,7 @@ run:
     [{ ciScript: "a", workDir: "here" }, 'work_dir: "here" is not an absolute path'],
     [{ ciScript: "a", env: { A: "a\0b" } }, "NUL"],
     [{ ciScript: "a", timeout: { nanos: -1_000_000 } }, "timeout: a duration cannot be negative"],
+    [{ ciScript: "a", variables: [{ key: "CI_STEPS_LOG_LEVEL", value: "loud" }] }, 'log level: "loud" not supported'],
   ])("%j is refused", async (request, message) => {
     const { ours } = await openWorld();
     const error = await refusal(ours.run({ id: "a", ...request }));

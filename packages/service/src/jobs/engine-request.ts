@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ambientEnvironment, type RunRequest, secretVariableNames } from "@steps/engine";
+import { ambientEnvironment, logLevel, markVariables, type RunRequest } from "@steps/engine";
 import { createObject, mapObject, NAME_PATTERN, type RuntimeString, sensitive } from "@steps/model";
 import type { JobSpec } from "../job-spec.ts";
 import { VARIABLES_FOLDER } from "./job-folder.ts";
@@ -31,33 +31,29 @@ const MAX_FILE_NAME = 200;
 export function createEngineJob(spec: JobSpec, options: EngineJobOptions): EngineJob {
   const { folder, graceMs, maxLogBytes, hurry } = options;
   const variables = new Map(spec.variables.map((variable) => [variable.key, variable]));
-  const plainEnv = { ...ambientEnvironment(options.env), ...spec.env };
-  const masked = new Set([
-    ...spec.variables.flatMap(({ key, isMasked }) => (isMasked ? [key] : [])),
-    ...secretVariableNames([...variables.keys(), ...Object.keys(plainEnv), ...Object.keys(spec.offeredEnv ?? {})]),
-  ]);
-  const vars = createObject<RuntimeString>();
+  const values = createObject([...variables.values()].map(({ key, value }) => [key, value] as const));
+  const { secrets: found, ...marked } = markVariables(
+    {
+      vars: values,
+      env: { ...ambientEnvironment(options.env), ...logLevel(values, options.env), ...spec.env },
+      offeredEnv: spec.offeredEnv ?? {},
+    },
+    spec.variables.flatMap(({ key, isMasked }) => (isMasked ? [key] : [])),
+  );
+  const vars = createObject<RuntimeString>(Object.entries(marked.vars));
   for (const { key, value, isFile } of variables.values()) {
     // The path of a file is no secret, what stands in it is.
-    vars[key] = isFile ? writeVariable(folder, key, value) : marked(key, value, masked);
+    if (isFile) vars[key] = writeVariable(folder, key, value);
   }
-  const env = createObject(
-    Object.entries(plainEnv).map(([name, value]) => [name, marked(name, value, masked)] as const),
-  );
-  const secrets = [
-    ...spec.secrets,
-    ...spec.variables.flatMap(({ key, value }) => (masked.has(key) ? [value] : [])),
-    ...Object.entries(plainEnv).flatMap(([name, value]) => (masked.has(name) ? [value] : [])),
-    ...proxyPasswords(plainEnv),
-  ];
+  const secrets = [...spec.secrets, ...found];
   const { source, specDefinition, positionOf, inputs, workDir, jobName, timeoutMs } = spec;
   const request: RunRequest = {
     entry: "service",
     source,
     specDefinition,
     inputs,
+    ...marked,
     vars,
-    env,
     workDir,
     baseDir: workDir,
     secrets,
@@ -68,17 +64,10 @@ export function createEngineJob(spec: JobSpec, options: EngineJobOptions): Engin
     ...(positionOf === undefined ? {} : { positionOf }),
     ...(jobName === undefined ? {} : { jobName }),
     ...(spec.grants === undefined ? {} : { grants: mapObject(spec.grants, sensitive) }),
-    ...(spec.offeredEnv === undefined
-      ? {}
-      : { offeredEnv: mapObject(spec.offeredEnv, (value, name) => marked(name, value, masked)) }),
     ...(spec.mode === undefined ? {} : { mode: spec.mode }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
   return { request, secrets };
-}
-
-function marked(name: string, value: string, masked: ReadonlySet<string>): RuntimeString {
-  return masked.has(name) ? sensitive(value) : value;
 }
 
 function writeVariable(folder: string, key: string, value: string): string {
@@ -89,23 +78,4 @@ function writeVariable(folder: string, key: string, value: string): string {
   const path = join(dir, isName ? key : `.${createHash("sha256").update(key).digest("hex")}`);
   writeFileSync(path, value, { mode: 0o600, flag: "wx" });
   return path;
-}
-
-// The address of a proxy is no secret, what it is asked with is.
-function proxyPasswords(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => {
-    if (!/_proxy$/i.test(name)) return [];
-    const userinfo = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/@\s]*:[^/\s]*)@/i.exec(value)?.[1];
-    const password = userinfo?.slice(userinfo.indexOf(":") + 1);
-    return password === undefined || password === "" ? [] : [password, decoded(password)];
-  });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    void cause;
-    return text;
-  }
 }

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EngineOptions } from "@steps/engine";
+import { EngineError, type EngineOptions } from "@steps/engine";
 import { messageOf } from "@steps/model";
 import type { Job, JobSpec, JobTable } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
@@ -141,6 +141,7 @@ export class ServiceJobTable implements JobTable {
       return { job, engineJob };
     } catch (cause) {
       removeTree(folder);
+      if (cause instanceof EngineError) throw new ServiceError("REQUEST_INVALID", cause.message, { hint: cause.hint });
       throw new ServiceError("STATE_UNUSABLE", `Cannot keep a job in the state directory: ${messageOf(cause)}`, {
         cause,
       });

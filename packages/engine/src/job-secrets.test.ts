@@ -1,0 +1,36 @@
+import { isSensitive, mapObject } from "@steps/model";
+import { expect, test } from "vitest";
+import { markVariables } from "./job-secrets.ts";
+
+const nothing = { vars: {}, env: {}, offeredEnv: {} };
+
+test("what is named and what GitLab keeps secret is marked wherever it stands", () => {
+  const values = { MINE: "mine", CI_JOB_TOKEN: "token", PLAIN: "plain" };
+  const marked = markVariables({ vars: values, env: values, offeredEnv: values }, ["MINE"]);
+  for (const part of [marked.vars, marked.env, marked.offeredEnv]) {
+    expect(mapObject(part, (value) => isSensitive(value))).toEqual({ MINE: true, CI_JOB_TOKEN: true, PLAIN: false });
+  }
+  expect(marked.secrets).toEqual(["mine", "token", "mine", "token"]);
+});
+
+test("a name that a job's variable has makes the variable of the environment secret too", () => {
+  const marked = markVariables({ ...nothing, vars: { KEY: "a" }, env: { KEY: "b" } }, ["KEY"]);
+  expect(marked.secrets).toEqual(["a", "b"]);
+});
+
+test.each([
+  ["http://user:p%40ss@proxy:3128", ["p%40ss", "p@ss"]],
+  ["user:pass@proxy", ["pass", "pass"]],
+  ["http://user:bad%zz@proxy", ["bad%zz", "bad%zz"]],
+  ["http://proxy:3128", []],
+  ["http://user@proxy", []],
+])("of the proxy %s the password is a secret", (value, secrets) => {
+  expect(markVariables({ ...nothing, env: { https_proxy: value, OTHER: value } }, []).secrets).toEqual(secrets);
+});
+
+test("names of an object's own members are names like others", () => {
+  const vars = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
+  const marked = markVariables({ ...nothing, vars }, ["__proto__"]);
+  expect(Object.keys(marked.vars)).toEqual(["__proto__", "constructor"]);
+  expect(marked.secrets).toEqual(["x"]);
+});
