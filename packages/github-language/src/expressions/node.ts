@@ -1,0 +1,58 @@
+/** Where something stands, in UTF-16 units from the start of its expression. */
+export interface Span {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface LiteralNode {
+  readonly type: "literal";
+  readonly value: null | boolean | number | string;
+}
+
+export interface ContextNode extends Span {
+  readonly type: "context";
+  /** In lower case. */
+  readonly name: string;
+  /** As it was written. */
+  readonly text: string;
+}
+
+export interface IndexNode {
+  readonly type: "index";
+  readonly object: Node;
+  /** `*`: a filter. */
+  readonly key: Node | "*";
+  /** `a.b` rather than `a['b']`. */
+  readonly isDotted: boolean;
+}
+
+export interface CallNode extends Span {
+  readonly type: "call";
+  /** In lower case. */
+  readonly name: string;
+  /** As it was written. */
+  readonly text: string;
+  readonly args: readonly Node[];
+}
+
+export interface NotNode {
+  readonly type: "not";
+  readonly operand: Node;
+}
+
+export interface CompareNode {
+  readonly type: "compare";
+  readonly operator: "==" | "!=" | "<" | ">" | "<=" | ">=";
+  readonly left: Node;
+  readonly right: Node;
+}
+
+/** `a && b && c`: at least two operands, none of them the same operation again. */
+export interface LogicNode {
+  readonly type: "logic";
+  readonly operator: "&&" | "||";
+  readonly operands: readonly Node[];
+}
+
+/** An expression, at most 50 levels deep. */
+export type Node = LiteralNode | ContextNode | IndexNode | CallNode | NotNode | CompareNode | LogicNode;
