@@ -1,7 +1,6 @@
-import { type CommandLine, type Flag, type Flags, UsageError } from "@steps/console";
+import { type CommandLine, type Flag, type Flags, readSecrets, UsageError } from "@steps/console";
 import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment, type RunRequest } from "@steps/engine";
 import { type RuntimeString, sensitive, VARIABLE_PATTERN } from "@steps/model";
-import { readSecrets } from "./read-secrets.ts";
 
 export const strictEnv: Flag = {
   type: "boolean",

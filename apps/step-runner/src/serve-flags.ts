@@ -1,4 +1,5 @@
 import type { Flags } from "@steps/console";
+import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { strictEnv } from "./job-flags.ts";
 import { fetchFlags, stateDir } from "./run-flags.ts";
 
@@ -39,4 +40,6 @@ export const jobTableFlags: Flags = {
   "strict-env": strictEnv,
   "state-dir": stateDir,
   ...fetchFlags,
+  ...sourceFlags,
+  ...lockFlags,
 };

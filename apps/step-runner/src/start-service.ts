@@ -18,6 +18,7 @@ import {
   stopService,
 } from "@steps/service";
 import { cacheOptions } from "./cache-options.ts";
+import { readLock, readSources } from "./component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
 import { VERSION } from "./version.ts";
 
@@ -73,6 +74,8 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
   const retentionMs = line.number("retention");
   const maxJobs = line.number("max-jobs");
   const state = line.string("state-dir") ?? userDirectories(process.env).state;
+  const sources = readSources(line);
+  const lock = readLock(line);
   privateDirectory(state);
   return openJobTable({
     stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
@@ -82,6 +85,8 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
     onNote: log,
     ...(cacheDir === undefined ? {} : { cacheDir }),
+    ...(sources.length === 0 ? {} : { sources }),
+    ...(lock === undefined ? {} : { lock }),
     isStrictEnv: line.boolean("strict-env"),
     limits: {
       ...(retentionMs === undefined ? {} : { retentionMs }),

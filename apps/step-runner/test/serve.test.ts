@@ -1,5 +1,5 @@
 import { connect as connectHttp2 } from "node:http2";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -105,6 +105,24 @@ describe("step-runner serve", () => {
     await serve(world, ["--socket", socket]);
     expect([await statusOf(socket, "done"), await statusOf(socket, "ran")]).toEqual(["success", "interrupted"]);
     expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test("takes components from where a flag says, and holds its jobs to a lock", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    mkdirSync(join(world.work, "steps"));
+    writeFileSync(join(world.work, "steps/step.yml"), "{}\n---\nexec: {command: [touch, ran]}\n");
+    writeFileSync(join(world.work, "steps.lock"), '{"lockVersion": 1, "components": []}\n');
+    await serve(world, ["--socket", socket, "--component-source", "gitlab.com/group/project=.", "--locked"]);
+    const run = async (id: string, step: string): Promise<string> => {
+      await call(socket, "Run", { id, definition: JSON.stringify([{ name: "a", step }]), workDir: world.work });
+      return await ended(socket, id);
+    };
+    expect(await run("sourced", "gitlab.com/group/project@v1")).toBe("success");
+    expect(existsSync(join(world.work, "ran"))).toBe(true);
+    expect(await run("other", "gitlab.com/group/other@v1")).not.toBe("success");
+    const { jobs } = (await call(socket, "List", { ids: ["other"] })) as { jobs: { error?: { code?: string } }[] };
+    expect(JSON.stringify(jobs)).toContain("NOT_LOCKED");
   });
 
   test("--require-token refuses jobs without one", async () => {

@@ -33,6 +33,8 @@ export interface JobRequest {
   readonly env?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, JobVariable>>;
   readonly inputs?: Readonly<Record<string, JsonValue>>;
+  /** What the job can grant its steps, by name, besides its masked variables; masked wherever it turns up. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly maskedValues?: readonly string[];
   readonly timeoutMs?: number;
   /** What a cancelled step has between TERM and KILL. */
@@ -65,6 +67,7 @@ export function toRunRequest(job: JobRequest): RunRequest {
     env: { ...job.env },
     variables,
     inputs: Object.fromEntries(inputs),
+    secrets: { ...job.secrets },
     maskedValues: [...(job.maskedValues ?? [])],
     ...(job.timeoutMs === undefined ? {} : { timeout: toDuration(job.timeoutMs) }),
     ...(job.graceMs === undefined ? {} : { grace: toDuration(job.graceMs) }),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createUser, type User } from "./client-harness.ts";
@@ -41,6 +41,26 @@ run:
   // It was closed: the service and we have forgotten it.
   expect((await user.bridge("list").ended).stdout.toString()).toBe("ID  STATUS  SINCE  EXIT CODE\n");
   expect(recordsOf(user)).toEqual([]);
+});
+
+test("grants the secrets that a flag names to the steps that ask for them", async () => {
+  const user = createUser();
+  await user.serve();
+  const spec = "spec: {secrets: {token: {env: TOKEN}, key: {as: file}}}";
+  mkdirSync(join(user.dir, "push"));
+  writeFileSync(
+    join(user.dir, "push/step.yml"),
+    `${spec}\n---\nexec: {command: [sh, -c, 'echo "$TOKEN" \${#TOKEN}; cat $KEY']}\n`,
+  );
+  writeFileSync(join(user.dir, "key"), "the-secret-key\n");
+  const steps = write(user, "- {name: a, step: ./push, secrets: [token, key]}\n");
+  const secrets = ["--secret", "token=hunter2hunter2", "--secret", "key=file:key"];
+  const ran = await user.bridge("run", steps, "--work-dir", ".", ...secrets).ended;
+  expect(ran.stdout.toString()).toBe("[MASKED] 14\n[MASKED]");
+  expect(ran.status).toBe(0);
+  const without = await user.bridge("run", steps, "--work-dir", ".", ...secrets.slice(0, 2)).ended;
+  expect(without.stderr).toContain('"key"');
+  expect(without.status).not.toBe(0);
 });
 
 test("what is wrong with the steps is shown as the service says it, exit code 2", async () => {

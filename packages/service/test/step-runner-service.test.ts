@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { ViolationsSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -34,6 +35,14 @@ async function drain(stream: AsyncIterable<unknown>): Promise<unknown[]> {
 
 const script = (text: string) => ({ ciScript: text });
 
+/** All that the files below a folder hold. */
+function readBelow(dir: string): string {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+    .join("\n");
+}
+
 async function finished({ ours }: World, id: string) {
   let last;
   for await (const state of ours.follow({ id })) last = state;
@@ -63,6 +72,35 @@ describe("Run", () => {
     await world.ours.run({ id: "b", ...script("echo $CI_STEPS_LOG_LEVEL") });
     expect((await readAll(world.ours, "a")).stdout).toBe("debug\n");
     expect((await readAll(world.ours, "b")).stdout).toBe("info\n");
+  });
+
+  test("a job grants its secrets to the steps that ask for them, and they are masked for all", async () => {
+    const world = await openWorld();
+    const dir = join(world.dir, "push");
+    mkdirSync(dir);
+    writeFileSync(
+      join(dir, "step.yml"),
+      "spec: {secrets: {token: {env: PUSH_TOKEN}, key: {as: file, required: false}}}\n---\n" +
+        `exec: {command: [sh, -c, 'echo "$PUSH_TOKEN"; echo \${#PUSH_TOKEN}; cat "$KEY"; stat -c %a "$KEY"']}\n`,
+    );
+    const definition =
+      "- {name: a, step: ./push, secrets: [token, key]}\n- {name: b, script: 'echo ${PUSH_TOKEN-none}'}\n";
+    const secrets = { token: "tok-12345678", key: "line-one-secret" };
+    await world.ours.run({ id: "a", definition, secrets });
+    expect((await readAll(world.ours, "a")).stdout).toBe("[MASKED]\n12\n[MASKED]600\nnone\n");
+    const { job } = await finished(world, "a");
+    expect(job.runStatus).toBe(RunStatus.success);
+    const parts: Buffer[] = [];
+    for await (const { data } of world.ours.getTrace({ id: "a" })) parts.push(Buffer.from(data));
+    expect(Buffer.concat(parts).toString()).toContain('"token"');
+    expect(Buffer.concat(parts).toString()).not.toMatch(/tok-12345678|line-one-secret/);
+    expect(/tok-12345678|line-one-secret/.test(readBelow(world.dir))).toBe(false);
+    // A step that asks for what the job was not given does not start.
+    await world.ours.run({ id: "b", definition, secrets: { key: "line-one-secret" } });
+    expect((await readAll(world.ours, "b")).stdout).toBe("");
+    expect((await finished(world, "b")).job.runStatus).not.toBe(RunStatus.success);
+    const error = await refusal(world.ours.run({ id: "c", definition, secrets: { "a b": "x" } }));
+    expect(error.code).toBe(Code.InvalidArgument);
   });
 
   test("steps are the baseline message, whose references are resolved from the working directory", async () => {

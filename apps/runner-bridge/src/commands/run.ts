@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { type JobRequest, type JobVariable, runAndFollow, startJob } from "@steps/client";
-import { type Command, type CommandLine, print, UsageError } from "@steps/console";
+import { type Command, type CommandLine, print, readSecrets, UsageError } from "@steps/console";
 import { openTarget, type Target } from "../dial-target.ts";
 import { explainFailure } from "../explain-failure.ts";
 import { commonFlags, followFlags, tokenOf, windowsOf } from "../follow-flags.ts";
@@ -45,6 +45,12 @@ export const run: Command = {
       placeholder: "VALUE",
       summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
     },
+    secret: {
+      type: "list",
+      placeholder: "NAME=VALUE",
+      summary:
+        "A secret that the job can grant to steps that ask for it; VALUE may be env:X or file:P of here; repeat for more",
+    },
     timeout: { type: "duration", summary: "Stop the job after this time, exit code 124", env: "RUNNER_BRIDGE_TIMEOUT" },
     grace: { type: "duration", summary: "What a cancelled step has between TERM and KILL", env: "RUNNER_BRIDGE_GRACE" },
     detach: { type: "boolean", summary: "Start the job, print its id and leave" },
@@ -57,6 +63,7 @@ export const run: Command = {
     ["runner-bridge run steps.yml", "run steps on the service of this machine"],
     ["runner-bridge run steps.yml --docker build --work-dir /builds/project", "run steps in a container"],
     ["runner-bridge run steps.yml --ssh ci@host --masked-variable TOKEN", "run steps on a machine, with a secret"],
+    ["runner-bridge run steps.yml --secret token=env:TOKEN", "grant a secret to the steps that ask for it"],
     [
       "runner-bridge run - --kubernetes ci/pod-7/build --verbose <steps.yml",
       "run steps in a pod, and say what the connection does",
@@ -108,6 +115,7 @@ function readRequest(line: CommandLine, target: Target): JobRequest {
     env: line.pairs("env"),
     inputs: line.pairs("inputs"),
     variables: { ...variablesOf(line), ...maskedOf(line) },
+    secrets: readSecrets(line.list("secret")),
     maskedValues: line.list("mask"),
     ...(name === undefined ? {} : { name }),
     ...(workDir === undefined ? {} : { workDir }),

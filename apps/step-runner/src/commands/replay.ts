@@ -1,10 +1,9 @@
-import { type Command, type CommandLine, errors, output, print, terminalOf } from "@steps/console";
+import { type Command, type CommandLine, errors, output, print, readSecrets, terminalOf } from "@steps/console";
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
 import { sourceFlags } from "../component-flags.ts";
 import { openEngine } from "../open-engine.ts";
-import { readSecrets } from "../read-secrets.ts";
 import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
 import { formatReplayReport, replayReportJson } from "../replay-report.ts";

@@ -1,4 +1,4 @@
-import { type Command, type CommandLine, UsageError } from "@steps/console";
+import { type Command, type CommandLine, readSecrets, UsageError } from "@steps/console";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
@@ -14,7 +14,6 @@ import {
 } from "@steps/model";
 import { showDiagnostics } from "../diagnose.ts";
 import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
-import { readSecrets } from "../read-secrets.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";

@@ -45,7 +45,7 @@ export function createEngineJob(spec: JobSpec, options: EngineJobOptions): Engin
     // The path of a file is no secret, what stands in it is.
     if (isFile) vars[key] = writeVariable(folder, key, value);
   }
-  const secrets = [...spec.secrets, ...found];
+  const secrets = [...spec.secrets, ...Object.values(spec.grants ?? {}), ...found];
   const { source, specDefinition, positionOf, inputs, workDir, jobName, timeoutMs } = spec;
   const request: RunRequest = {
     entry: "service",

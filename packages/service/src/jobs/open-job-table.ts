@@ -31,6 +31,9 @@ export interface JobTableOptions {
   readonly onNote?: (text: string) => void;
   /** How components are fetched. */
   readonly cache?: EngineOptions["cache"];
+  /** Where the components of all jobs come from instead, and what they have to be; see `EngineOptions`. */
+  readonly sources?: EngineOptions["sources"];
+  readonly lock?: EngineOptions["lock"];
   readonly traceSync?: EngineOptions["traceSync"];
   /** What does the work of built-in steps; see `EngineOptions`. Without it there is only `script`. */
   readonly program?: EngineOptions["program"];
@@ -91,6 +94,8 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
         env,
         ...(cacheDir === undefined ? {} : { cacheDir }),
         ...(cache === undefined ? {} : { cache }),
+        ...(options.sources === undefined ? {} : { sources: options.sources }),
+        ...(options.lock === undefined ? {} : { lock: options.lock }),
         ...(traceSync === undefined ? {} : { traceSync }),
         ...(options.program === undefined ? {} : { program: options.program }),
         pipeReserve: reserve,

@@ -19,7 +19,8 @@ export async function readRunRequest(request: RunRequest, workDir: string): Prom
   assertEnvironment("env", request.env);
   const variables = request.variables.map(readVariable);
   const secrets = [...request.maskedValues];
-  const hidden = [...secrets, ...variables.filter(({ isMasked }) => isMasked).map(({ value }) => value)];
+  const granted = Object.values(request.secrets);
+  const hidden = [...secrets, ...granted, ...variables.filter(({ isMasked }) => isMasked).map(({ value }) => value)];
   const source = definitionOf(request);
   const compiled = await compileDefinition(source, hidden);
   const timeoutMs = readDuration("timeout", request.timeout);
@@ -34,6 +35,7 @@ export async function readRunRequest(request: RunRequest, workDir: string): Prom
     variables,
     env: request.env,
     secrets,
+    ...(granted.length === 0 ? {} : { grants: request.secrets }),
     workDir: readWorkDir(request.workDir, workDir),
     ...(request.jobName === "" ? {} : { jobName: request.jobName }),
     ...(timeoutMs === undefined || timeoutMs === 0 ? {} : { timeoutMs }),

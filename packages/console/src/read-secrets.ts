@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { UsageError } from "@steps/console";
+import { UsageError } from "./command.ts";
 
 /** What `--secret NAME=VALUE` gives, by name; VALUE may be `env:X` or `file:P`. @throws {UsageError} */
 export function readSecrets(texts: readonly string[]): Record<string, string> {
