@@ -1,4 +1,4 @@
-import { checkTemplate, parseTemplate } from "@steps/expression";
+import { checkTemplate, findMismatches, type KindMismatch, parseTemplate } from "@steps/expression";
 import { type CompileContext, reportNote } from "./context.ts";
 import { scriptText } from "./script-text.ts";
 import type { YamlNode } from "./yaml-node.ts";
@@ -30,6 +30,30 @@ export function checkTemplateNode(context: CompileContext, node: YamlNode): void
   for (const { message, hint, offset, length } of checkTemplate(text)) {
     context.collector.report(node, { code: "invalid-expression", message, hint, part: { offset, length } });
   }
+  warnOfMismatches(context, node, text);
+}
+
+/** Warns of comparisons whose result never changes. `shift` is how much of the text is not in the node. */
+export function warnOfMismatches(context: CompileContext, node: YamlNode, text: string, shift = 0): void {
+  if (!/[=<>]/.test(text) || !context.collector.hasRoom("warning")) return;
+  for (const { operator, left, right, offset, length } of findMismatches(text)) {
+    context.collector.report(
+      node,
+      () => ({
+        severity: "warning",
+        code: "kind-mismatch",
+        message: `"${operator}" compares ${article(left)} with ${article(right)}: the result is always the same`,
+        hint: left === "null" || right === "null" ? undefined : "Compare values of one kind; num() and str() convert.",
+        part: { offset: Math.max(0, offset - shift), length },
+      }),
+      "warning",
+    );
+  }
+}
+
+function article(kind: KindMismatch["left"]): string {
+  if (kind === "null") return kind;
+  return /^[ao]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
 /** What the runner itself names: paths that no outsider chooses. */

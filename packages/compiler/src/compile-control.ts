@@ -1,6 +1,6 @@
 import { checkTemplate } from "@steps/expression";
 import type { StepControl } from "@steps/model";
-import { checkTemplateNode, holdsExpression } from "./check-template.ts";
+import { checkTemplateNode, holdsExpression, warnOfMismatches } from "./check-template.ts";
 import { asText, checkKeys, type CompileContext } from "./context.ts";
 import { CONTINUE_KEYS, MAX_BACKOFF_MS, MAX_RETRIES, RETRY_KEYS, WHEN } from "./keys/control-keys.ts";
 import { readDuration } from "./read-duration.ts";
@@ -72,6 +72,7 @@ function checkBare(context: CompileContext, node: YamlNode, text: string): void 
     const part = { offset: Math.max(0, offset - OPENING.length), length: Math.min(length, text.length) };
     context.collector.report(node, { code: "invalid-expression", message, hint, part });
   }
+  warnOfMismatches(context, node, `${OPENING}${text} }}`, OPENING.length);
 }
 
 function readWhen(context: CompileContext, item: YamlMapping): string | undefined {

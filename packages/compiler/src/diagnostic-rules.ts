@@ -27,6 +27,7 @@ export type CompilerCode =
   | "invalid-number"
   | "invalid-reference"
   | "invalid-value"
+  | "kind-mismatch"
   | "literal-expression"
   | "literal-secret"
   | "missing-document"
@@ -124,6 +125,10 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     help: "See docs/reference/references.md for the forms: `./dir`, `host/group/project@REV`, `registry/repository:tag`, `x.zip`.",
   },
   "invalid-value": { title: "A word that the key does not take", help: "The hint has those that it takes." },
+  "kind-mismatch": {
+    title: "A comparison of different kinds",
+    help: 'Values of different kinds are never equal, and their order depends on the kinds alone, so the result is always the same. Variables are strings: compare with `"1"`, or write `num(vars.X)`.',
+  },
   "literal-expression": {
     title: "An expression in the spec stays as it is",
     help: "The spec is read before anything is known. Expand it in the definition.",

@@ -17,6 +17,7 @@ export {
 } from "./function.ts";
 export { defaultFunctions } from "./functions.ts";
 export { limits } from "./limits.ts";
+export { findMismatches, type KindMismatch } from "./find-mismatches.ts";
 export { escapeTemplate, hasExpression } from "./read-template.ts";
 export { createScope, type Scope } from "./scope.ts";
 export { checkTemplate, parseTemplate, type Template } from "./template.ts";
