@@ -19,6 +19,8 @@ export {
   type YamlNode,
   type YamlScalar,
 } from "./yaml-node.ts";
+export { textPlace } from "./text-place.ts";
+export type { Span } from "./span.ts";
 export { compileInput, compilePrototext, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
 export { type CompiledReference, compileReference } from "./compile-reference.ts";
 export { type CompilerCode, COMPILER_RULES } from "./diagnostic-rules.ts";
