@@ -1,0 +1,21 @@
+import type { Diagnostic, Position, SpecDefinition } from "@steps/model";
+
+/** The files that describe an action, in the order in which a folder is looked through. */
+export const MANIFEST_FILES: readonly string[] = ["action.yml", "action.yaml"];
+
+/** The files that are an action without inputs where no manifest is, in the order in which a folder is looked through. */
+export const DOCKERFILE_ACTIONS: readonly string[] = ["Dockerfile", "dockerfile"];
+
+export interface CompileActionOptions {
+  /** Notes what the runner does not ask for but GitHub's documentation does: `name`, `description`. */
+  readonly isStrict?: boolean;
+}
+
+export interface CompiledAction {
+  /** `undefined` if and only if there are errors among the diagnostics. */
+  readonly specDefinition: SpecDefinition | undefined;
+  /** In the order of the text. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The place of a JSON pointer into the encoded baseline, or of the nearest part around it. */
+  readonly positionOf: (pointer: string) => Position | undefined;
+}
