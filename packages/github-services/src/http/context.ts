@@ -1,0 +1,19 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServiceLimits } from "../options.ts";
+
+/** One request on its way through a handler. */
+export interface HttpContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly limits: ServiceLimits;
+  /** What the route's pattern captured. */
+  readonly params: readonly string[];
+}
+
+/** A method, a pattern of the whole path, and who answers. */
+export interface Route {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly handle: (context: HttpContext) => Promise<void>;
+}

@@ -1,0 +1,73 @@
+/** What the services hold themselves and their clients to. Sizes in bytes, times in milliseconds. */
+export interface ServiceLimits {
+  /** Of all saved caches in the folder; what was not used for the longest goes first. GitHub's limit of a repository. */
+  readonly maxCacheBytes: number;
+  /** Of one saved cache. */
+  readonly maxCacheEntryBytes: number;
+  /** Of all artifacts of the job together, compressed items expanded. */
+  readonly maxArtifactBytes: number;
+  /** Artifacts of a job. GitHub's limit. */
+  readonly maxArtifacts: number;
+  /** Files of one artifact of the old protocol. */
+  readonly maxArtifactItems: number;
+  /** Of a request that is not an upload. */
+  readonly maxJsonBytes: number;
+  /** Uploads that were begun and neither finished nor given up. */
+  readonly maxOpenUploads: number;
+  readonly maxConnections: number;
+  /** A connection on which nothing moves is closed. */
+  readonly idleMs: number;
+  /** One request, however steadily it moves. */
+  readonly requestMs: number;
+  /** A save that nobody writes to keeps its key from others for so long. */
+  readonly reservationMs: number;
+  /** How long a signed URL is good for. */
+  readonly signedUrlMs: number;
+}
+
+const GIB = 1024 ** 3;
+const MINUTE_MS = 60_000;
+
+/** The limits that hold unless others are asked for. */
+export const DEFAULT_LIMITS: ServiceLimits = {
+  maxCacheBytes: 10 * GIB,
+  maxCacheEntryBytes: 10 * GIB,
+  maxArtifactBytes: 20 * GIB,
+  maxArtifacts: 500,
+  maxArtifactItems: 100_000,
+  maxJsonBytes: 1024 ** 2,
+  maxOpenUploads: 256,
+  maxConnections: 512,
+  idleMs: 2 * MINUTE_MS,
+  requestMs: 60 * MINUTE_MS,
+  reservationMs: 5 * MINUTE_MS,
+  signedUrlMs: 60 * MINUTE_MS,
+};
+
+/** Told about what users of a job may want to know: a code (`cache-evicted`) and a sentence. */
+export type OnNote = (code: NoteCode, message: string) => void;
+
+export type NoteCode =
+  /** A saved cache made way for a newer one. */
+  | "cache-evicted"
+  /** A saved cache is not what it says it is and was ignored. */
+  | "cache-damaged"
+  /** An upload was refused, or did not become a cache or an artifact. */
+  | "upload-refused"
+  /** A request failed on this side: a full disk, a folder that cannot be written. */
+  | "service-failed";
+
+export interface ServicesOptions {
+  /** Saved caches, kept from job to job and shared by all processes that name the same folder. Made when missing. */
+  readonly cacheDir: string;
+  /** Artifacts of this job: `NAME/` with files (v3), `NAME.zip` or the single file (v4). Made when missing. */
+  readonly artifactDir: string;
+  readonly runId: string;
+  readonly jobId: string;
+  /** Caches are only found under the scope that saved them: the name of a repository. Default: one common scope. */
+  readonly scope?: string;
+  /** Address to listen at and to name in URLs. Default `127.0.0.1`; the bridge's address for jobs in containers. */
+  readonly host?: string;
+  readonly limits?: Partial<ServiceLimits>;
+  readonly onNote?: OnNote;
+}

@@ -1,0 +1,139 @@
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { badRequest, HttpError, tooLarge } from "../http/http-error.ts";
+import type { ByteRange } from "../http/ranges.ts";
+import { createFile, removeAll, writeAll, writeBody } from "./files.ts";
+import type { Upload, UploadOptions } from "./upload.ts";
+import { createWriteGate } from "./upload.ts";
+
+/** Azure's limit. */
+const MAX_BLOCKS = 50_000;
+const COPY_BYTES = 1024 ** 2;
+
+/** An upload as Azure's block blobs take it: one body, or named blocks in any order and then the list of their names. */
+export interface BlockUpload extends Upload {
+  readonly putWhole: (body: AsyncIterable<Buffer>, length: number) => Promise<void>;
+  readonly putBlock: (id: string, body: AsyncIterable<Buffer>, length: number) => Promise<void>;
+  readonly commit: (ids: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Begins an upload of blocks. Each body is written once, behind those before it; where the list names the blocks in the
+ * order of their arrival, the file is the blob as it stands, otherwise it is copied in the right order when sealed.
+ */
+export async function createBlockUpload(options: UploadOptions): Promise<BlockUpload> {
+  const path = join(options.dir, "blocks");
+  const handle = await createFile(path);
+  const gate = createWriteGate();
+  const blocks = new Map<string, ByteRange>();
+  let end = 0;
+  let committed: readonly ByteRange[] | undefined;
+  const append = async (body: AsyncIterable<Buffer>, length: number): Promise<ByteRange> => {
+    const range = { start: end, end: end + length };
+    // Parts that were sent again lie there twice; more than that is no retry.
+    if (length > options.maxBytes || range.end > 2 * options.maxBytes) {
+      throw tooLarge(`The upload is larger than ${options.maxBytes} bytes`);
+    }
+    options.budget.take(length);
+    end = range.end;
+    await writeBody(handle, body, { start: range.start, length });
+    return range;
+  };
+  return {
+    touchedAtMs: gate.touchedAtMs,
+    isBusy: gate.isBusy,
+    putWhole: async (body, length) =>
+      await gate.run(async () => {
+        committed = mergeExtents([await append(body, length)]);
+        blocks.clear();
+      }),
+    putBlock: async (id, body, length) =>
+      await gate.run(async () => {
+        if (blocks.size >= MAX_BLOCKS && !blocks.has(id)) throw tooLarge(`More than ${MAX_BLOCKS} blocks`);
+        blocks.set(id, await append(body, length));
+      }),
+    commit: async (ids) => await gate.run(async () => void (committed = extentsOf(blocks, ids, options.maxBytes))),
+    seal: async (size) => {
+      if (committed === undefined) throw badRequest("Nothing was uploaded");
+      const total = sizeOf(committed);
+      if (size !== undefined && size !== total) throw badRequest(`The upload has ${total} bytes, not ${size}`);
+      gate.shut();
+      const sealed = await arrange(handle, committed, { dir: options.dir, path });
+      await handle.close();
+      options.budget.giveBack(end - total);
+      end = total;
+      return { path: sealed, size: total };
+    },
+    handOver: () => {
+      end = 0;
+    },
+    discard: async () => {
+      gate.end();
+      await handle.close();
+      await removeAll(options.dir);
+      options.budget.giveBack(end);
+      end = 0;
+    },
+  };
+}
+
+function extentsOf(
+  blocks: ReadonlyMap<string, ByteRange>,
+  ids: readonly string[],
+  maxBytes: number,
+): readonly ByteRange[] {
+  const extents = ids.map((id) => {
+    const extent = blocks.get(id);
+    if (extent === undefined) throw new HttpError(400, "InvalidBlockList", "The list names a block that is not here");
+    return extent;
+  });
+  // One block may be named many times.
+  if (sizeOf(extents) > maxBytes) throw tooLarge(`The upload is larger than ${maxBytes} bytes`);
+  return mergeExtents(extents);
+}
+
+function mergeExtents(extents: readonly ByteRange[]): ByteRange[] {
+  const merged: ByteRange[] = [];
+  for (const extent of extents) {
+    const last = merged.at(-1);
+    if (extent.start === extent.end) continue;
+    if (last?.end === extent.start) merged[merged.length - 1] = { start: last.start, end: extent.end };
+    else merged.push(extent);
+  }
+  return merged;
+}
+
+function sizeOf(extents: readonly ByteRange[]): number {
+  return extents.reduce((size, { start, end }) => size + end - start, 0);
+}
+
+/** The blob as a file: the one that is there, or a new one in the right order. */
+async function arrange(
+  handle: FileHandle,
+  extents: readonly ByteRange[],
+  place: { readonly dir: string; readonly path: string },
+): Promise<string> {
+  const [first] = extents;
+  if (extents.length === 0 || (extents.length === 1 && first?.start === 0)) {
+    await handle.truncate(first?.end ?? 0);
+    return place.path;
+  }
+  const path = join(place.dir, "content");
+  const target = await createFile(path);
+  try {
+    let position = 0;
+    const buffer = Buffer.allocUnsafe(COPY_BYTES);
+    for (const { start, end } of extents) {
+      for (let at = start; at < end;) {
+        const { bytesRead } = await handle.read(buffer, 0, Math.min(COPY_BYTES, end - at), at);
+        if (bytesRead === 0) throw new Error("The file of blocks is shorter than what was written to it");
+        await writeAll(target, buffer.subarray(0, bytesRead), position);
+        at += bytesRead;
+        position += bytesRead;
+      }
+    }
+  } finally {
+    await target.close();
+  }
+  return path;
+}

@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { tempDir } from "@steps/testkit";
+import { openJob, openServices } from "./fixtures.ts";
+
+test.each(["artifact", "artifact-v2"])(
+  "@actions/artifact (%s) uploads, lists, downloads and deletes",
+  async (client) => {
+    const artifactDir = join(tempDir(), "artifacts");
+    const services = await openServices({ artifactDir });
+    const job = openJob(services);
+    mkdirSync(join(job.workspace, "dist", "deep"), { recursive: true });
+    const files = ["dist/a.txt", "dist/deep/ü b.txt"].map((path) => join(job.workspace, path));
+    files.forEach((path, index) => writeFileSync(path, `content ${index}`));
+
+    const upload = await job.call(client, "uploadArtifact", "site", files, job.workspace, { retentionDays: 3 });
+    const zip = readFileSync(join(artifactDir, "site.zip"));
+    const digest = createHash("sha256").update(zip).digest("hex");
+    expect(upload.result).toEqual({ id: 1, size: zip.length, digest });
+    expect(services.artifacts()).toEqual([{ name: "site", path: join(artifactDir, "site.zip"), bytes: zip.length }]);
+
+    const second = await job.call(client, "uploadArtifact", "site", files, job.workspace);
+    expect(second.error).toContain("an artifact with this name already exists on the workflow run");
+
+    const list = await job.call(client, "listArtifacts");
+    expect(list.result).toMatchObject({ artifacts: [{ name: "site", id: 1, size: zip.length }] });
+    expect(await job.call(client, "getArtifact", "site")).toMatchObject({ result: { artifact: { id: 1 } } });
+    expect((await job.call(client, "getArtifact", "none")).error).toContain("Artifact not found for name: none");
+
+    const path = join(job.workspace, "got");
+    const got = await job.call(client, "downloadArtifact", 1, { path, expectedHash: `sha256:${digest}` });
+    expect(got.result).toEqual({ downloadPath: path, digestMismatch: false });
+    expect(readFileSync(join(path, "dist/deep/ü b.txt"), "utf8")).toBe("content 1");
+
+    expect(await job.call(client, "deleteArtifact", "site")).toMatchObject({ result: { id: 1 } });
+    expect(services.artifacts()).toEqual([]);
+    expect(await job.call(client, "uploadArtifact", "site", files, job.workspace)).toMatchObject({ result: { id: 2 } });
+  },
+);
+
+test("@actions/artifact uploads a single file as it is", async () => {
+  const artifactDir = join(tempDir(), "artifacts");
+  const services = await openServices({ artifactDir });
+  const job = openJob(services);
+  const file = join(job.workspace, "report ä.html");
+  writeFileSync(file, "<p>hello</p>");
+  const upload = await job.call("artifact", "uploadArtifact", "ignored", [file], job.workspace, { skipArchive: true });
+  expect(upload.result).toMatchObject({ id: 1, size: 12 });
+  expect(readFileSync(join(artifactDir, basename(file)), "utf8")).toBe("<p>hello</p>");
+  const path = join(job.workspace, "got");
+  await job.call("artifact", "downloadArtifact", 1, { path });
+  expect(readFileSync(join(path, basename(file)), "utf8")).toBe("<p>hello</p>");
+});
+
+test("@actions/artifact of the first generation uploads and downloads files", async () => {
+  const artifactDir = join(tempDir(), "artifacts");
+  const services = await openServices({ artifactDir });
+  const job = openJob(services);
+  mkdirSync(join(job.workspace, "dist", "deep"), { recursive: true });
+  const contents = {
+    "dist/empty": Buffer.alloc(0),
+    "dist/small.txt": Buffer.from("s".repeat(5000)),
+    "dist/deep/large.txt": Buffer.from("line\n".repeat(100_000)),
+    "dist/random": Buffer.from(Uint8Array.from({ length: 9 * 1024 ** 2 }, (_, index) => (index * 2654435761) >>> 13)),
+    "dist/few": Buffer.from("x"),
+  };
+  for (const [path, content] of Object.entries(contents)) writeFileSync(join(job.workspace, path), content);
+  const files = Object.keys(contents).map((path) => join(job.workspace, path));
+  const upload = await job.call("artifact-v1", "uploadArtifact", "site", files, job.workspace);
+  expect(upload.result).toMatchObject({ artifactName: "site", failedItems: [] });
+  const bytes = Object.values(contents).reduce((sum, { length }) => sum + length, 0);
+  expect(services.artifacts()).toEqual([{ name: "site", path: join(artifactDir, "site"), bytes }]);
+  for (const [path, content] of Object.entries(contents)) {
+    expect(readFileSync(join(artifactDir, "site", path)).equals(content)).toBe(true);
+  }
+
+  const path = join(job.workspace, "got");
+  const got = await job.call("artifact-v1", "downloadArtifact", "site", path, { createArtifactFolder: true });
+  expect(got.result).toMatchObject({ artifactName: "site", downloadPath: join(path, "site") });
+  for (const [name, content] of Object.entries(contents)) {
+    expect(readFileSync(join(path, "site", name)).equals(content)).toBe(true);
+  }
+  expect((await job.call("artifact-v1", "downloadArtifact", "none", path)).error).toContain(
+    "Unable to find an artifact",
+  );
+});
