@@ -34,7 +34,7 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-function sha256(content: string | Buffer): Buffer {
+function sha256(content: string | Uint8Array): Uint8Array {
   return createHash("sha256").update(content).digest();
 }
 
