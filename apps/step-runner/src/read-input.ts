@@ -11,7 +11,7 @@ import { jobFlags, readJob } from "./read-job.ts";
 import { readStdin } from "./read-stdin.ts";
 import { gitFlags, readReference } from "./reference-argument.ts";
 import { fetchFlags } from "./run-flags.ts";
-import { absolute } from "./run-job.ts";
+import { absolute } from "./absolute.ts";
 import { StopSignals } from "./signals.ts";
 import { isMessageFile } from "./validate/find-files.ts";
 

@@ -4,11 +4,16 @@ import { dirname } from "node:path";
 import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
 import type { Source } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
-import { absolute } from "./run-job.ts";
+import { absolute } from "./absolute.ts";
 
 /** Flags of commands that read a job of a CI file. */
 export const jobFlags: Flags = {
-  format: { type: "string", summary: "What kind of file it is", choices: ["gitlab-ci"], default: "gitlab-ci" },
+  format: {
+    type: "string",
+    summary: "What kind of file it is",
+    choices: ["auto", "gitlab-ci", "github"],
+    default: "auto",
+  },
   "job-name": { type: "string", placeholder: "NAME", summary: "The job; not needed when the file has only one" },
   variable: { type: "pairs", summary: "Job variables that win over those of the file" },
   "work-dir": {

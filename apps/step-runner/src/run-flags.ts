@@ -1,5 +1,6 @@
 import type { Flag, Flags } from "@steps/console";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
+import { githubFlags } from "./github-flags.ts";
 import { givenFlags } from "./job-flags.ts";
 
 export const stateDir: Flag = {
@@ -96,5 +97,6 @@ export const runFlags: Flags = {
   quiet: { type: "boolean", summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" },
   ...fetchFlags,
   ...sourceFlags,
+  ...githubFlags,
   ...lockFlags,
 };

@@ -1,6 +1,6 @@
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
-import { isAbsolute, resolve } from "node:path";
 import { type Engine, markVariables, type RunRequest, type RunResult } from "@steps/engine";
+import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
@@ -63,6 +63,7 @@ function withFlags(line: CommandLine, job: JobRequest): RunRequest {
     ...job,
     ...given,
     ...marked,
+    github: githubOptions(line),
     secrets: [...line.list("mask"), ...secrets],
     isLenient: line.boolean("lenient"),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -80,9 +81,4 @@ function report(line: CommandLine, result: RunResult, outputFile: string | undef
         : `${result.unmaskable} values are too short to be masked`,
     );
   if (outputFile !== undefined && !line.boolean("quiet")) void errors.write(Buffer.from(`Trace: ${outputFile}\n`));
-}
-
-/** An absolute path for one that was typed. */
-export function absolute(path: string): string {
-  return isAbsolute(path) ? path : resolve(path);
 }

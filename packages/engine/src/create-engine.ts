@@ -71,7 +71,8 @@ export function createEngine(options: EngineOptions): Engine {
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
   const { hasLegacyRefs = true, ...cacheOptions } = options.cache ?? {};
-  const stored = lazyCache({ root: options.cacheDir ?? directories.cache, env, ...cacheOptions });
+  const cacheDir = options.cacheDir ?? directories.cache;
+  const stored = lazyCache({ root: cacheDir, env, ...cacheOptions });
   const locked = options.lock === undefined ? stored : lockedCache(stored, options.lock);
   const cache = sourcedCache(locked, stored, options.sources ?? []);
   const ended: RunDirectory[] = [];
@@ -79,7 +80,17 @@ export function createEngine(options: EngineOptions): Engine {
   const { program: makeProgram } = options;
   const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
   const { pipeReserve } = options;
-  const context: RunContext = { cache, stateDir, traceSync, ended, runner, program, pipeReserve, hasLegacyRefs };
+  const context: RunContext = {
+    cache,
+    cacheDir,
+    stateDir,
+    traceSync,
+    ended,
+    runner,
+    program,
+    pipeReserve,
+    hasLegacyRefs,
+  };
   return {
     cache,
     stateDir,

@@ -16,6 +16,7 @@ export { createEngine, type Engine, type EngineOptions, type LoadOptions } from 
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
 export { foldJournal, type FoldedJournal } from "./fold-journal.ts";
+export type { GithubOptions } from "./github/github-options.ts";
 export { type JobVariables, type MarkedVariables, markVariables } from "./job-secrets.ts";
 export type { TraceSync } from "./journal-file.ts";
 export type { FetchProgress } from "./load-step.ts";

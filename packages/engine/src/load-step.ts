@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ComponentCache, ComponentRequest, ResolvedComponent } from "@steps/cache";
 import { compileStepFile, type Compiled } from "@steps/compiler";
 import type { LoadedStep, LoadFrom, LoadStep } from "@steps/executor";
 import {
+  type ActionReference,
   type Diagnostic,
   digestOf,
   encodeSpecDefinition,
@@ -12,11 +12,9 @@ import {
   formatReference,
   type GitReference,
   type LocalReference,
-  mapObject,
   publicUrl,
   type OciReference,
   type Resource,
-  revealString,
   type SpecDefinition,
   type StepReference,
   type ZipReference,
@@ -24,6 +22,8 @@ import {
 import { BUILTIN_NAMES, builtinStep } from "./builtin-specs.ts";
 import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
+import { ociRequest, registryVariables, zipRequest } from "./component-requests.ts";
+import type { ActionTools } from "./github/load-action.ts";
 import { isNoRepository, legacyReadings } from "./legacy-git.ts";
 import { treeSignature } from "./tree-signature.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
@@ -34,6 +34,10 @@ export interface LoaderOptions {
   readonly program?: () => string;
   /** Job variables: the credentials of registries may be among them. */
   readonly vars?: EnvironmentRecord;
+  /** Absolute: where GitHub actions in the workspace are. Default: the current directory. */
+  readonly workspace?: string;
+  /** Whether `actions/checkout` of the job's own project is the runner's own. Default: yes. */
+  readonly hasNativeCheckout?: boolean;
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
   readonly isLenient?: boolean;
@@ -98,12 +102,36 @@ export class StepLoader {
         );
       case "dist":
         return this.#loadBuiltin(reference.path, options.inputNames);
-      case "action":
+      case "action": {
+        const { loadAction } = await import("./github/load-action.ts");
+        return loadAction(reference, from, {
+          tools: this.#actionTools(reference, options),
+          inputNames: options.inputNames,
+        });
+      }
       case "dynamic":
       case "inline":
         throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);
     }
   };
+
+  #actionTools(reference: ActionReference, options: LoadOptions): ActionTools {
+    const { workspace = process.cwd(), program, hasNativeCheckout = true, onDiagnostics } = this.#options;
+    return {
+      workspace,
+      resolve: (request) => this.#resolve(request, reference, options),
+      copy: async (component) => {
+        const root = await this.#copy(component);
+        this.#trees.set(root, { root, resource: component.resource });
+        return root;
+      },
+      resourceOf: (root) => this.#trees.get(root)?.resource,
+      digest: (specDefinition) => this.#digest(specDefinition),
+      programDir: program === undefined ? undefined : () => dirname(program()),
+      hasNativeCheckout,
+      onDiagnostics: (diagnostics) => onDiagnostics?.(options.path, diagnostics),
+    };
+  }
 
   async #loadLocal(reference: LocalReference, from: LoadFrom, options: LoadOptions): Promise<LoadedStep> {
     const dir = resolve(from.dir, reference.path);
@@ -321,33 +349,4 @@ export class StepLoader {
 function shownName(reference: GitReference | ZipReference | OciReference): string {
   if (reference.kind === "oci") return `${reference.registry}/${reference.repository}`;
   return formatReference({ ...reference, dir: "", file: "" }).replace(/@[^@]*$/, "");
-}
-
-function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): ComponentRequest {
-  const { registry, repository, tag } = reference;
-  // The credentials are in it, and what a credential helper needs.
-  return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
-}
-
-const REGISTRY_VARIABLES = [
-  "DOCKER_AUTH_CONFIG",
-  "CI_REGISTRY",
-  "CI_REGISTRY_USER",
-  "CI_REGISTRY_PASSWORD",
-  "CI_SERVER_HOST",
-];
-
-// Job variables are no environment, but GitLab puts the credentials of registries there for who fetches.
-function registryVariables(vars: EnvironmentRecord = {}): EnvironmentRecord {
-  return Object.fromEntries(
-    REGISTRY_VARIABLES.flatMap((name) => (vars[name] === undefined ? [] : [[name, vars[name]]])),
-  );
-}
-
-function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {
-  const isHttp = /^https?:/i.test(reference.url);
-  const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;
-  const url = isHttp ? reference.url : resolve(from.dir, path);
-  if (!isHttp && from.root !== undefined && !isAbsolute(path) && existsSync(url)) assertInside(from.root, url);
-  return { kind: "zip", url, ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }) };
 }

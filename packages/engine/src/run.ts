@@ -28,6 +28,8 @@ import {
   type Recorder,
 } from "@steps/trace";
 import { foldJournal } from "./fold-journal.ts";
+import type { GithubOptions } from "./github/github-options.ts";
+import { LazyActionHost } from "./github/lazy-action-host.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
 import { createRunDirectory, removeTemporary, type RunDirectory } from "./run-directory.ts";
@@ -51,6 +53,8 @@ export interface RunRequest {
   /** What the job can grant its steps, by name; masked job variables can be granted too. */
   readonly grants?: Readonly<Record<string, RuntimeString>>;
   readonly mode?: RunMode;
+  /** What GitHub actions are told. */
+  readonly github?: GithubOptions;
   readonly jobName?: string;
   /** Absolute. */
   readonly workDir: string;
@@ -101,6 +105,7 @@ export interface RunResult {
 
 export interface RunContext {
   readonly cache: ComponentCache;
+  readonly cacheDir: string;
   readonly stateDir: string;
   readonly traceSync: TraceSync;
   /** Runs that ended; they are closed when the engine is, so that a kill before their trace is written leaves them to recover. */
@@ -199,8 +204,18 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
   const limits = { budget, ...(logLimits === undefined ? {} : { maxStoredBytes: logLimits.stepBytes }) };
   const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
     recording.observe({ type: "note", at: Date.now(), path, level, code, message });
+  await using actions = new LazyActionHost({
+    ...request.github,
+    cacheDir: context.cacheDir,
+    stateDir: context.stateDir,
+    traceId: directory.traceId,
+    onNote: (code, message) => note("", "info", code, message),
+  });
+  const { hasNativeCheckout } = request.github ?? {};
   const loader = new StepLoader({
     cache: context.cache,
+    workspace: request.workDir,
+    ...(hasNativeCheckout === undefined ? {} : { hasNativeCheckout }),
     tmpDir: directory.tmp,
     ...(context.program === undefined ? {} : { program: context.program }),
     ...(request.vars === undefined ? {} : { vars: request.vars }),
@@ -215,7 +230,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     onDiagnostics: (path, diagnostics) =>
       noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),
   });
-  return execute(
+  return await execute(
     {
       specDefinition: request.specDefinition,
       inputs: request.inputs ?? {},
@@ -239,6 +254,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     {
       loadStep: loader.load,
       observe: recording.observe,
+      actions: actions.open,
       openLog: (path) => new StepLogFile(directory.logs, path, { masker, ...limits, onOutput: hooks.onOutput }),
     },
     signal,

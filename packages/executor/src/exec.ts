@@ -18,22 +18,19 @@ import { CONTEXT_VARIABLE, contextText } from "./context-file.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { createExpander } from "./expander.ts";
 import { readExports } from "./exports.ts";
-import { countDenied } from "./inherit-env.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
 import { lookupProgram } from "./lookup-program.ts";
 import { placeLongScript } from "./long-script.ts";
 import { outcomeOfAbort, outcomeOfError } from "./outcome.ts";
 import { type Outputs, readDelegatedOutputs, readOutputs } from "./outputs.ts";
 import { readStepFile } from "./read-step-file.ts";
-import { type Run, tell } from "./run.ts";
-import { type ProcessEnd, runProcess } from "./run-process.ts";
+import type { Run } from "./run.ts";
+import type { ProcessEnd } from "./run-process.ts";
 import { secretWithin } from "./secrets.ts";
 import { leakReporter, type ReportLeak } from "./report-leak.ts";
 import { spawnFailure } from "./spawn-failure.ts";
+import { startProcess } from "./start-process.ts";
 import type { StepEnd } from "./step-end.ts";
-import type { StepLog } from "./step-log.ts";
-import { COOKIE_VARIABLE } from "./terminate.ts";
-import { toolsOf } from "./tools.ts";
 
 /** A command to run. */
 export interface ExecCall {
@@ -54,7 +51,12 @@ export async function runExec(run: Run, level: Level, call: ExecCall): Promise<S
   let end: ProcessEnd;
   let summary: LogSummary | undefined;
   try {
-    end = await runPrepared(timed, level, { ...prepared, cancelTimeoutMs: call.definition.cancelTimeoutMs }, log);
+    const { cancelTimeoutMs } = call.definition;
+    end = await startProcess(
+      timed,
+      { ...prepared, path: level.path, places: placesOf(run, level), cancelTimeoutMs },
+      log,
+    );
   } finally {
     stop.release();
     summary = await log.close();
@@ -107,48 +109,6 @@ function findWorkDir(jobDir: string, written: RuntimeString): string {
   if (stat?.isDirectory() === true) return workDir;
   const shown = typeof written === "string" ? workDir : String(written);
   throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${shown}" does not exist`);
-}
-
-async function runPrepared(
-  run: Run,
-  level: Level,
-  prepared: Prepared & { readonly cancelTimeoutMs: number | undefined },
-  log: StepLog,
-): Promise<ProcessEnd> {
-  const { program, command, workDir, env } = prepared;
-  const { path } = level;
-  const { cookie, outerCookie, hurry } = run.request;
-  // Steps that run at the same time must not take each other's processes for what they left behind.
-  const stepCookie = `${cookie}:${path}`;
-  const graceMs = Math.min(run.request.graceMs, prepared.cancelTimeoutMs ?? Number.POSITIVE_INFINITY);
-  const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
-  const tools = toolsOf(program, search);
-  const places = placesOf(run, level);
-  const envDeniedCount = countDenied(run, env);
-  tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, envDeniedCount, tools, places });
-  const plan = {
-    program,
-    command: command.map(revealString),
-    workDir,
-    env: processEnv(env, [...(outerCookie === undefined ? [] : [outerCookie]), cookie, stepCookie].join(",")),
-    cookie: stepCookie,
-    graceMs,
-    hurry,
-    log,
-    pipes: run.pipes,
-    onStarted: (pid: number) => {
-      run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };
-      tell(run, { type: "process-started", at: Date.now(), path, pid });
-    },
-  };
-  return runProcess(plan, run.signal);
-}
-
-function processEnv(env: Readonly<Record<string, RuntimeString>>, cookie: string): Record<string, string> {
-  const result = Object.create(null) as Record<string, string>;
-  for (const name of Object.keys(env)) result[name] = revealString(env[name] as RuntimeString);
-  result[COOKIE_VARIABLE] = cookie;
-  return result;
 }
 
 interface Ended {

@@ -14,7 +14,8 @@ export type ExecuteErrorCode =
   | "LOG_FAILED"
   | "DELEGATE_INVALID"
   | "RECURSION_TOO_DEEP"
-  | "REFERENCE_INVALID";
+  | "REFERENCE_INVALID"
+  | "PHASE_FAILED";
 
 /** Ends a step. `execute()` turns it into the step's failure; it is thrown to nobody outside. */
 export class ExecuteError extends StepsError<ExecuteErrorCode> {

@@ -1,4 +1,4 @@
-import { createObject, type Outcome, type RuntimeValue } from "@steps/model";
+import { createObject, type Definition, type Outcome, type RuntimeValue } from "@steps/model";
 import { signalWithTimeout } from "./cancelled.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import type { Level } from "./level.ts";
@@ -7,7 +7,8 @@ import { OutputPipePool } from "./output-pipes.ts";
 import { inPlace } from "./resolve-reference.ts";
 import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts";
 import { runDefinition } from "./run-definition.ts";
-import { finishStep, guard, runStep } from "./run-step.ts";
+import { finishStep, guard } from "./finish-step.ts";
+import { runStep } from "./run-step.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
 import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./secrets.ts";
 import { StepFiles } from "./step-files.ts";
@@ -58,9 +59,21 @@ function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "signal">): 
     ...parts,
     contexts,
     jobInputs: inputs,
-    state: { readingPath: "", since: undefined, observeFailure: undefined },
+    state: {
+      readingPath: "",
+      since: undefined,
+      observeFailure: undefined,
+      hasFailed: false,
+      isCancelled: false,
+      actions: undefined,
+      nextPhase: countOf(request.specDefinition.definition),
+    },
   };
   return run;
+}
+
+function countOf(definition: Definition): number {
+  return definition.type === "exec" ? 0 : definition.steps.length + (definition.finally?.length ?? 0);
 }
 
 async function runJob(run: Run): Promise<StepEnd> {

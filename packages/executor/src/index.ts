@@ -1,3 +1,4 @@
+export type { ActionDescription, ActionFacts, ActionHost } from "./actions/action-host.ts";
 export { Cancelled } from "./cancelled.ts";
 export { execute, type Executed } from "./execute.ts";
 export { encodeOutput } from "./encode-output.ts";

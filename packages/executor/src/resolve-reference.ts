@@ -46,7 +46,7 @@ export async function openReference(
   run: Run,
   reference: StepReference,
   options: {
-    readonly caller: Level;
+    readonly caller: Pick<Level, "dir" | "root" | "environment" | "source">;
     readonly path: string;
     readonly pointer: string;
     readonly inputNames: readonly string[];

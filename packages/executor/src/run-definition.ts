@@ -28,9 +28,11 @@ export interface DefinitionCall {
 export async function runDefinition(run: Run, level: Level, call: DefinitionCall): Promise<StepEnd> {
   const { opened, inputs, invocation, hasOpenOutputs, runStep } = call;
   const { spec, definition } = opened.specDefinition;
+  const isWorkflow = definition.type === "steps" && definition.github?.using === "job";
   const environment = environmentOf(run, level, definition);
   const expander = createExpander(run, () => scopeOf(run, level, { environment }), level);
-  const definitionEnv = expandEnv(expander, definition.env, "/definition");
+  // The texts of a workflow are in GitHub's language.
+  const definitionEnv = isWorkflow ? {} : expandEnv(expander, definition.env, "/definition");
   const inner: Level = { ...level, environment: environment.with(definitionEnv) };
   tell(run, {
     type: "step-planned",
@@ -47,6 +49,10 @@ export async function runDefinition(run: Run, level: Level, call: DefinitionCall
     definitionEnv,
     places: placesOf(run, level),
   });
+  if (isWorkflow) {
+    const { runWorkflowJob } = await import("./actions/workflow-job.ts");
+    return runWorkflowJob(run, inner, definition);
+  }
   if (definition.type === "exec") {
     const { reference } = opened;
     const isBuiltin = reference?.kind === "dist";

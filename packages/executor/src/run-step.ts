@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { emptySpec, type Outcome, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import { emptySpec, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
 import { signalWithTimeout } from "./cancelled.ts";
 import { conditionFunctions, type Progress, skipReason } from "./condition.ts";
 import { ExecuteError } from "./execute-error.ts";
@@ -7,7 +7,8 @@ import { expandEnv, expandName } from "./expand-env.ts";
 import { createExpander, escapePointer, type Expander } from "./expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
 import { type Level, placesOf, scopeOf } from "./level.ts";
-import { isSuccess, outcomeOfAbort, outcomeOfError } from "./outcome.ts";
+import { finishStep, guard, outcomeOfThrown } from "./finish-step.ts";
+import { isSuccess, outcomeOfAbort } from "./outcome.ts";
 import { leakReporter } from "./report-leak.ts";
 import { inPlace, isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
@@ -143,24 +144,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** The last event of a step. */
-export function finishStep(run: Run, path: string, end: StepEnd): void {
-  const { status, error } = end.outcome;
-  tell(run, {
-    type: "step-finished",
-    at: Date.now(),
-    path,
-    status,
-    ...end.process,
-    ...(error === undefined ? {} : { error }),
-    outputs: end.outputs,
-    // A composite's exports are those of its processes, which have told them.
-    exports: end.process === undefined ? {} : end.exports,
-    ...(end.delegateOf === undefined ? {} : { delegateOf: end.delegateOf }),
-    ...(end.skipReason === undefined ? {} : { skipReason: end.skipReason }),
-  });
-}
-
 async function runCall(run: Run, call: Call): Promise<StepEnd> {
   let opened: OpenedStep;
   try {
@@ -170,21 +153,6 @@ async function runCall(run: Run, call: Call): Promise<StepEnd> {
   }
   if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason));
   return guard(run, () => enter(run, call, opened));
-}
-
-/** Turns what a step throws into its end. */
-export async function guard(run: Run, body: () => Promise<StepEnd>): Promise<StepEnd> {
-  try {
-    return await body();
-  } catch (error) {
-    return endWithout(outcomeOfThrown(run, error, "run"));
-  }
-}
-
-function outcomeOfThrown(run: Run, error: unknown, phase: "load" | "run"): Outcome {
-  if (run.state.observeFailure) throw run.state.observeFailure.error;
-  if (run.signal.aborted && phase === "load") return outcomeOfAbort(run.signal.reason);
-  return outcomeOfError(error, phase);
 }
 
 async function open(run: Run, call: Call): Promise<OpenedStep> {
@@ -211,6 +179,12 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
   const { caller, path, files } = call;
   const { reference, specDefinition } = opened;
   const given = expandInvocation(run, call, opened);
+  if (specDefinition.definition.github !== undefined) {
+    const environment = caller.environment.with(given.env);
+    const { name } = call.invocation;
+    const { runActionStep } = await import("./actions/action-step.ts");
+    return runActionStep(run, { path, environment }, { name, opened, given: given.inputs, env: given.env });
+  }
   const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
   const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;
   const granted = resolveSecrets(given.secrets, specDefinition.spec);
@@ -239,13 +213,15 @@ interface Given {
 // The invocation's env comes first and is visible to its inputs.
 function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const { caller, invocation, path, pointer } = call;
-  const { spec } = opened.specDefinition;
+  const { spec, definition } = opened.specDefinition;
+  // An action takes whatever it is given, and says what it does not know.
+  const isAction = definition.github !== undefined;
   // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
   const own = isScript(opened.reference) ? { files: call.files } : {};
   const options = { path, source: caller.source };
   const names = Object.keys(invocation.inputs);
   const hasDynamicNames = names.some((name) => name.includes("${{"));
-  if (!hasDynamicNames) checkInputNames(names, spec);
+  if (!hasDynamicNames && !isAction) checkInputNames(names, spec);
   checkSecretNames(Object.keys(invocation.secrets ?? {}), spec);
   const env = expandEnv(
     createExpander(run, () => scopeOf(run, caller, own), options),
@@ -254,8 +230,9 @@ function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   );
   const environment = caller.environment.with(env);
   const expander = createExpander(run, () => scopeOf(run, caller, { ...own, environment }), options);
-  const keys = names.map((name) => [name, hasDynamicNames ? expandName(expander, name, "input") : name] as const);
-  if (hasDynamicNames) {
+  const expandsNames = hasDynamicNames && !isAction;
+  const keys = names.map((name) => [name, expandsNames ? expandName(expander, name, "input") : name] as const);
+  if (expandsNames) {
     checkInputNames(
       keys.map(([, key]) => key),
       spec,

@@ -12,6 +12,8 @@ import {
   type StepEvent,
   type StepReference,
 } from "@steps/model";
+import type { ActionHost } from "./actions/action-host.ts";
+import type { ActionJob } from "./actions/action-job.ts";
 import type { OutputPipePool } from "./output-pipes.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
 import type { Moment } from "./proc.ts";
@@ -96,6 +98,8 @@ export interface ExecuteHooks {
   readonly observe: Observe;
   /** Called once for each process, before it starts. */
   readonly openLog: (path: string) => StepLog;
+  /** Absent: there are no GitHub actions. */
+  readonly actions?: () => Promise<ActionHost>;
 }
 
 /** What all steps of one run share. */
@@ -120,6 +124,13 @@ export interface RunState {
   since: Moment | undefined;
   /** What `observe` threw: the run cannot go on, since nobody would know of it. */
   observeFailure: { readonly error: unknown } | undefined;
+  /** Of the job's own list: a step that was not allowed to has failed, or the job was cancelled. */
+  hasFailed: boolean;
+  isCancelled: boolean;
+  /** Before the first GitHub action came. */
+  actions: Promise<ActionJob> | undefined;
+  /** The places of phases among the children of the job: behind all its steps. */
+  nextPhase: number;
 }
 
 /** Tells an event; an observer that throws ends the run. */

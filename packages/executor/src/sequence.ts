@@ -14,6 +14,7 @@ import { asksForStatus, type Progress } from "./condition.ts";
 import { ExecuteError } from "./execute-error.ts";
 import { createExpander, escapePointer } from "./expander.ts";
 import { type Level, scopeOf } from "./level.ts";
+import { namesAction } from "./names-action.ts";
 import { isSuccess, outcomeOfAbort, outcomeOfParent } from "./outcome.ts";
 import { checkOutputs, type Outputs } from "./outputs.ts";
 import { leakReporter } from "./report-leak.ts";
@@ -47,10 +48,12 @@ export interface SequenceCall {
 export async function runSequence(run: Run, level: Level, call: SequenceCall): Promise<StepEnd> {
   const list = new StepList(run, level, call.runStep);
   const steps = itemsOf(call.definition.steps, { first: 0, pointer: "/definition/steps" });
+  if (level.path === "") await list.prepare(call.definition);
   if (call.definition.isParallel === true) await list.runAtOnce(steps);
   else await list.runInOrder(steps);
   const last = { first: steps.length, pointer: "/definition/finally" };
   await list.runFinally(itemsOf(call.definition.finally ?? [], last));
+  if (level.path === "") await list.runPosts();
   const { ends, exports, outcome } = list;
   if (outcome !== undefined) return { outcome, outputs: {}, exports };
   const outputs = outputsOf(run, level, { ...call, ends });
@@ -120,6 +123,35 @@ class StepList {
     for (const item of items) this.#take(item, await this.#runInAnyCase(item, true));
   }
 
+  /** Brings the GitHub actions of the job here, and runs what they want done before its first step. */
+  async prepare({ steps, finally: last = [] }: StepsDefinition): Promise<void> {
+    const invocations = [...steps, ...last];
+    if (!invocations.some(namesAction)) return;
+    const [{ prepareActionsOfJob }, { expandEarly }] = await Promise.all([
+      import("./actions/action-step.ts"),
+      import("./actions/expand-early.ts"),
+    ]);
+    const end = await prepareActionsOfJob(this.#run, this.#level, {
+      invocations,
+      expand: (item) => expandEarly(this.#run, this.#level, item),
+    });
+    if (end === undefined) return;
+    this.#fail(end.outcome);
+  }
+
+  /** Runs what the GitHub actions of the job want done afterwards. */
+  async runPosts(): Promise<void> {
+    if (this.#run.state.actions === undefined) return;
+    const { runPostsOfJob } = await import("./actions/post-steps.ts");
+    const outcome = await runPostsOfJob(this.#run);
+    if (outcome !== undefined) this.#fail(outcome);
+  }
+
+  #fail(outcome: Outcome): void {
+    this.outcome ??= outcome;
+    if (this.#level.path === "") this.#run.state.hasFailed = true;
+  }
+
   #runOne(item: ListItem): Promise<StepEnd> {
     return this.#runStep(this.#run, this.#level, item, this.#progress(false));
   }
@@ -140,14 +172,16 @@ class StepList {
 
   #noteAbort(): void {
     const { signal } = this.#run;
-    if (signal.aborted) this.outcome ??= outcomeOfAbort(signal.reason);
+    if (!signal.aborted) return;
+    this.outcome ??= outcomeOfAbort(signal.reason);
+    if (this.#level.path === "") this.#run.state.isCancelled = true;
   }
 
   #take({ invocation, index }: ListItem, end: StepEnd): void {
     Object.assign(this.exports, end.exports);
     const { name, control } = invocation;
     if (!isSuccess(end.outcome.status) && control?.continueOnError !== true) {
-      this.outcome ??= outcomeOfParent(end.outcome, label(invocation, index));
+      this.#fail(outcomeOfParent(end.outcome, label(invocation, index)));
     }
     if (name === "") return;
     this.ends.set(name, end);

@@ -1,4 +1,4 @@
-import type { LogSummary, Outcome, RuntimeString, RuntimeValue } from "@steps/model";
+import type { Annotation, LogSummary, Outcome, RuntimeString, RuntimeValue, Status } from "@steps/model";
 
 /** How a step ended: what its caller and its last event need to know. */
 export interface StepEnd {
@@ -11,6 +11,11 @@ export interface StepEnd {
   readonly delegateOf?: string;
   /** Why the step did not run. */
   readonly skipReason?: string;
+  /** What its list takes it for, where that is not its outcome: its failure was allowed. */
+  readonly conclusion?: Status;
+  readonly annotations?: readonly Annotation[];
+  /** Markdown. */
+  readonly summary?: string;
 }
 
 /** The end of a step that gives nothing. */

@@ -6,7 +6,8 @@ import { jobVariables } from "@steps/engine";
 import { requireCompiled } from "../diagnose.ts";
 import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { runFlags } from "../run-flags.ts";
-import { absolute, runJob } from "../run-job.ts";
+import { absolute } from "../absolute.ts";
+import { runJob } from "../run-job.ts";
 import type { ServedJob } from "../run-served-job.ts";
 import { portFlags } from "../serve-flags.ts";
 

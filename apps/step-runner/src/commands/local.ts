@@ -5,14 +5,16 @@ import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { jobFlags, readJob } from "../read-job.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
-import { absolute, runJob } from "../run-job.ts";
+import { isWorkflow, readWorkflowJob } from "../read-workflow-job.ts";
+import { absolute } from "../absolute.ts";
+import { runJob } from "../run-job.ts";
 
 export const local: Command = {
   name: "local",
   summary: "Run one job of a local CI file",
   usage: "[FILE] [flags]",
   description: [
-    "FILE is .gitlab-ci.yml unless given. A job runs with its variables and either its run: list or its scripts; " +
+    "FILE is .gitlab-ci.yml unless given; one in .github/workflows is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
       "keywords that are not honoured are reported. The job finds the command step-runner, also as /step-runner.",
   ],
   flags: { ...jobFlags, ...runFlags },
@@ -21,12 +23,14 @@ export const local: Command = {
     ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
     ["step-runner local --job-name hello-world --output-file trace.json", "run a job and keep its trace"],
     ["step-runner local --job-name test --variable LEVEL=debug", "override a variable"],
+    ["step-runner local .github/workflows/ci.yml --job-name test", "run a job of a GitHub workflow"],
   ],
   run,
 };
 
 async function run(line: CommandLine): Promise<number> {
   const path = line.positionals[0] ?? ".gitlab-ci.yml";
+  if (isWorkflow(line, path)) return runWorkflow(line, path);
   const read = readJob(line, path);
   if (read === undefined) return 2;
   const { job, workDir } = read;
@@ -41,6 +45,27 @@ async function run(line: CommandLine): Promise<number> {
     env: jobEnvironment(line, vars),
     workDir,
     baseDir: workDir,
+  });
+}
+
+async function runWorkflow(line: CommandLine, path: string): Promise<number> {
+  const read = readWorkflowJob(line, path);
+  if (read === undefined) return 2;
+  const { specDefinition, positionOf, job, workDir } = read;
+  const { id, name, workflowName = "", timeoutMinutes } = job;
+  const vars = { ...variablesFromEnvironment(line), ...line.pairs("variable") };
+  const known = { CI_JOB_NAME: id, CI_PIPELINE_NAME: workflowName, CI_PROJECT_DIR: workDir, CI_CONFIG_PATH: path };
+  return runJob(line, {
+    entry: "local",
+    source: path,
+    jobName: name,
+    specDefinition,
+    positionOf,
+    vars: { ...known, ...vars },
+    env: baseEnvironment(line, vars),
+    workDir,
+    baseDir: workDir,
+    ...(timeoutMinutes === undefined ? {} : { timeoutMs: timeoutMinutes * 60_000 }),
   });
 }
 

@@ -8,7 +8,7 @@ import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
 import { formatReplayReport, replayReportJson } from "../replay-report.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
-import { absolute } from "../run-job.ts";
+import { absolute } from "../absolute.ts";
 import { StopSignals } from "../signals.ts";
 import { writeTrace } from "../write-trace.ts";
 import { confirm } from "../confirm.ts";

@@ -17,7 +17,8 @@ import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";
-import { absolute, type JobRequest, MAX_TIMER_MS, runJob } from "../run-job.ts";
+import { absolute } from "../absolute.ts";
+import { type JobRequest, MAX_TIMER_MS, runJob } from "../run-job.ts";
 
 export const run: Command = {
   name: "run",

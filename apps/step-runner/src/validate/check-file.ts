@@ -13,7 +13,7 @@ import { UsageError } from "@steps/console";
 import { listJobs, translateJob } from "@steps/gitlab-ci";
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
 import type { Checked } from "../reports/checked.ts";
-import { absolute } from "../run-job.ts";
+import { absolute } from "../absolute.ts";
 import { isCiFile, isMessageFile, isStepFile } from "./find-files.ts";
 
 export interface CheckOptions extends CompileOptions {

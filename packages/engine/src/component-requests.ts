@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ComponentRequest } from "@steps/cache";
+import type { LoadFrom } from "@steps/executor";
+import { type EnvironmentRecord, mapObject, type OciReference, revealString, type ZipReference } from "@steps/model";
+import { assertInside } from "./find-step-file.ts";
+
+/** What the cache is asked for an image. */
+export function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): ComponentRequest {
+  const { registry, repository, tag } = reference;
+  // The credentials are in it, and what a credential helper needs.
+  return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
+}
+
+const REGISTRY_VARIABLES = [
+  "DOCKER_AUTH_CONFIG",
+  "CI_REGISTRY",
+  "CI_REGISTRY_USER",
+  "CI_REGISTRY_PASSWORD",
+  "CI_SERVER_HOST",
+];
+
+/** Job variables are no environment, but GitLab puts the credentials of registries there for who fetches. */
+export function registryVariables(vars: EnvironmentRecord = {}): EnvironmentRecord {
+  return Object.fromEntries(
+    REGISTRY_VARIABLES.flatMap((name) => (vars[name] === undefined ? [] : [[name, vars[name]]])),
+  );
+}
+
+/** What the cache is asked for an archive. @throws {EngineError} REFERENCE_INVALID */
+export function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {
+  const isHttp = /^https?:/i.test(reference.url);
+  const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;
+  const url = isHttp ? reference.url : resolve(from.dir, path);
+  if (!isHttp && from.root !== undefined && !isAbsolute(path) && existsSync(url)) assertInside(from.root, url);
+  return { kind: "zip", url, ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }) };
+}

@@ -1,0 +1,85 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { ActionHost } from "@steps/executor";
+import { githubContexts, githubEnvironment } from "@steps/github-actions";
+import type { Services } from "@steps/github-services";
+import { mapObject, type RuntimeString, sensitive } from "@steps/model";
+import { readGitFacts } from "./git-facts.ts";
+import type { GithubOptions } from "./github-options.ts";
+
+/** What a host is made of. */
+export interface HostOptions extends GithubOptions {
+  readonly cacheDir: string;
+  readonly stateDir: string;
+  readonly traceId: string;
+  readonly onNote: (code: string, message: string) => void;
+}
+
+/** The host of one run, and what ends it. */
+export interface OpenActionHost extends AsyncDisposable {
+  readonly host: ActionHost;
+}
+
+/** What the executor needs to run GitHub actions. The loopback services are started when an action may need them. */
+export function openActionHost(options: HostOptions): OpenActionHost {
+  let services: Promise<Services> | undefined;
+  const toolCacheDir = options.toolCacheDir ?? join(options.cacheDir, "tool-cache");
+  const state: { repository: string; runId: string; job: string } = { repository: "", runId: "1", job: "job" };
+  const host: ActionHost = {
+    toolCacheDir,
+    isDebug: options.isDebug === true,
+    groupStyle: options.groupStyle ?? "gitlab",
+    ...(options.token === undefined || options.token === ""
+      ? {}
+      : { token: sensitive(options.token) as RuntimeString }),
+    ...(options.summaryFile === undefined ? {} : { summaryFile: options.summaryFile }),
+    describe: ({ variable, workspace, temp, eventPath }) => {
+      const { serverUrl, apiUrl, graphqlUrl, eventName } = options;
+      const contexts = githubContexts(variable, {
+        workspace,
+        eventPath,
+        runnerTemp: temp,
+        toolCache: toolCacheDir,
+        runnerName: hostname(),
+        os: process.platform,
+        arch: process.arch,
+        isDebug: options.isDebug === true,
+        gitFacts: readGitFacts(workspace),
+        ...(serverUrl === undefined ? {} : { serverUrl }),
+        ...(apiUrl === undefined ? {} : { apiUrl }),
+        ...(graphqlUrl === undefined ? {} : { graphqlUrl }),
+        ...(eventName === undefined ? {} : { eventName }),
+      });
+      const { github, runner } = contexts;
+      const text = (name: string): string => (typeof github[name] === "string" ? github[name] : "");
+      state.repository = text("repository");
+      state.runId = text("run_id") || "1";
+      state.job = text("job") || "job";
+      return { github, runner, event: options.event ?? contexts.event, environment: githubEnvironment };
+    },
+    async services() {
+      const { startServices } = await import("@steps/github-services");
+      services ??= startServices({
+        cacheDir: join(options.cacheDir, "actions-cache"),
+        artifactDir: options.artifactDir ?? join(options.stateDir, "artifacts", options.traceId),
+        runId: state.runId,
+        jobId: state.job,
+        scope: state.repository,
+        onNote: options.onNote,
+      });
+      // They differ from run to run, and the token is a secret: none of them is to be in a trace.
+      return mapObject((await services).env, (value) => sensitive(value) as RuntimeString);
+    },
+  };
+  return {
+    host,
+    [Symbol.asyncDispose]: async () => {
+      if (services === undefined) return;
+      const open = await services;
+      for (const { name, path, bytes } of open.artifacts()) {
+        options.onNote("artifact", `The artifact "${name}" (${bytes} bytes) is in ${path}`);
+      }
+      await open.close();
+    },
+  };
+}

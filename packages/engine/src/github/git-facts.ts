@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { publicUrl } from "@steps/model";
+
+/** What is checked out in a workspace, as far as its files say. */
+export interface GitFacts {
+  /** A full commit. */
+  readonly sha?: string;
+  /** Of the branch; absent where none is checked out. */
+  readonly refName?: string;
+  /** `owner/repo`, of the remote. */
+  readonly repository?: string;
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Reads the facts of the repository that a folder is in. Starts no process, follows what git itself would; never throws. */
+export function readGitFacts(folder: string): GitFacts {
+  const gitDir = findGitDir(folder);
+  if (gitDir === undefined) return {};
+  const common = commonDir(gitDir);
+  const head = read(join(gitDir, "HEAD"))?.trim() ?? "";
+  const ref = /^ref: (refs\/[^\s]+)$/.exec(head)?.[1];
+  const sha = ref === undefined ? head : commitOf(common, ref);
+  const refName = ref?.startsWith("refs/heads/") === true ? ref.slice("refs/heads/".length) : undefined;
+  const repository = repositoryOf(read(join(common, "config")) ?? "");
+  return {
+    ...(sha !== undefined && COMMIT.test(sha) ? { sha } : {}),
+    ...(refName === undefined ? {} : { refName }),
+    ...(repository === undefined ? {} : { repository }),
+  };
+}
+
+function findGitDir(folder: string): string | undefined {
+  for (let dir = resolve(folder); ; dir = dirname(dir)) {
+    const path = join(dir, ".git");
+    if (existsSync(path)) {
+      if (statSync(path).isDirectory()) return path;
+      // A worktree or a submodule.
+      const target = /^gitdir: (.+)$/m.exec(read(path) ?? "")?.[1];
+      return target === undefined ? undefined : resolve(dir, target.trim());
+    }
+    if (dirname(dir) === dir) return undefined;
+  }
+}
+
+function commonDir(gitDir: string): string {
+  const common = read(join(gitDir, "commondir"))?.trim();
+  return common === undefined ? gitDir : resolve(gitDir, common);
+}
+
+function commitOf(common: string, ref: string): string | undefined {
+  if (ref.split("/").includes("..")) return undefined;
+  const loose = read(join(common, ref))?.trim();
+  if (loose !== undefined) return loose;
+  const packed = read(join(common, "packed-refs")) ?? "";
+  return packed
+    .split("\n")
+    .find((line) => line.endsWith(` ${ref}`))
+    ?.split(" ", 1)[0];
+}
+
+function repositoryOf(config: string): string | undefined {
+  const section = /\[remote "origin"\]([^[]*)/.exec(config)?.[1] ?? "";
+  const url = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1];
+  if (url === undefined) return undefined;
+  const path =
+    /^[^/]*@[^/:]+:(.+)$/.exec(url)?.[1] ?? (URL.canParse(url) ? new URL(publicUrl(url)).pathname : undefined);
+  const name = path?.replace(/^\/+|\/+$|\.git\/?$/g, "");
+  return name === undefined || !name.includes("/") ? undefined : name;
+}
+
+function read(path: string): string | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
+  } catch (cause) {
+    void cause;
+    return undefined;
+  }
+}

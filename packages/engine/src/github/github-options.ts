@@ -1,0 +1,25 @@
+import type { Value } from "@steps/model";
+
+/** What GitHub actions of a job are told, where that is not found out of the job's variables. */
+export interface GithubOptions {
+  /** `github.token`, and nothing else is one; absent: empty. */
+  readonly token?: string;
+  /** The three addresses of a GitHub; absent: github.com's. */
+  readonly serverUrl?: string;
+  readonly apiUrl?: string;
+  readonly graphqlUrl?: string;
+  /** `github.event_name` and `github.event`; absent: made of the job's variables. */
+  readonly eventName?: string;
+  readonly event?: Value;
+  /** Absolute: a file that Markdown summaries are added to. */
+  readonly summaryFile?: string;
+  /** Absolute: where uploaded artifacts go. Default: below the state directory, a folder for each run. */
+  readonly artifactDir?: string;
+  /** Absolute: where tools are looked for. Default: below the cache directory. */
+  readonly toolCacheDir?: string;
+  readonly isDebug?: boolean;
+  /** How groups in the output are marked. Default: `gitlab`. */
+  readonly groupStyle?: "github" | "gitlab";
+  /** Whether `actions/checkout` of the job's own project is done by the runner. Default: yes. */
+  readonly hasNativeCheckout?: boolean;
+}

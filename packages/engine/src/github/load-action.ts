@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { ComponentRequest, ResolvedComponent } from "@steps/cache";
+import type { LoadedStep, LoadFrom } from "@steps/executor";
+import {
+  compileAction,
+  compileDockerfileAction,
+  DOCKERFILE_ACTIONS,
+  imageAction,
+  MANIFEST_FILES,
+} from "@steps/github-actions";
+import {
+  type ActionReference,
+  type Diagnostic,
+  formatAction,
+  type RepositoryAction,
+  type Resource,
+  type SpecDefinition,
+} from "@steps/model";
+import { CompileError, EngineError } from "../engine-error.ts";
+import { assertInside, findStepFile } from "../find-step-file.ts";
+import { checkoutStep } from "./checkout-step.ts";
+
+/** What the loader of steps does for the loader of actions. */
+export interface ActionTools {
+  /** Absolute: where `./dir` is looked for. */
+  readonly workspace: string;
+  readonly resolve: (request: ComponentRequest) => Promise<ResolvedComponent>;
+  /** A private copy of a component: what an action writes into its own folder reaches nobody else. */
+  readonly copy: (component: ResolvedComponent) => Promise<string>;
+  /** The component that a copy is of. */
+  readonly resourceOf: (root: string) => Resource | undefined;
+  readonly digest: (specDefinition: SpecDefinition) => string;
+  /** The folder of a program called `step-runner`; absent: what is built in is not there. */
+  readonly programDir: (() => string) | undefined;
+  /** Whether `actions/checkout` is the runner's own. */
+  readonly hasNativeCheckout: boolean;
+  readonly onDiagnostics: (diagnostics: readonly Diagnostic[]) => void;
+}
+
+/** The inputs that an item gives, by name. */
+interface Given {
+  readonly inputNames: readonly string[];
+}
+
+/** Fetches and compiles a GitHub action. @throws {EngineError} STEP_NOT_FOUND, REFERENCE_INVALID @throws {CompileError} */
+export async function loadAction(
+  reference: ActionReference,
+  from: LoadFrom,
+  { tools, inputNames }: Given & { readonly tools: ActionTools },
+): Promise<LoadedStep> {
+  switch (reference.source) {
+    case "image":
+      return inPlace(imageAction(reference.image), { tools, dir: tools.workspace });
+    case "workspace": {
+      const dir = join(tools.workspace, reference.dir);
+      if (existsSync(dir)) assertInside(tools.workspace, dir);
+      const { resource, fetch } = await tools.resolve({ kind: "local", dir });
+      return compile(dir, { root: dir, isInPlace: true, name: formatAction(reference), resource, fetch, tools });
+    }
+    case "self": {
+      const root = from.root ?? from.dir;
+      const resource = tools.resourceOf(root);
+      const name = formatAction(reference);
+      return compile(join(root, reference.dir), { root, isInPlace: from.root === undefined, name, resource, tools });
+    }
+    case "repository":
+      return loadRepository(reference, { tools, inputNames });
+  }
+}
+
+async function loadRepository(
+  reference: RepositoryAction,
+  { tools, inputNames }: Given & { readonly tools: ActionTools },
+): Promise<LoadedStep> {
+  const { programDir } = tools;
+  if (programDir !== undefined && isOwnCheckout(reference, tools, inputNames)) {
+    return inPlace(checkoutStep, { tools, dir: programDir() });
+  }
+  const { url, version, dir, repository } = reference;
+  const component = await tools.resolve({ kind: "git", url, version });
+  const root = await tools.copy(component);
+  const { resource, fetch } = component;
+  const name = [repository, dir].filter((part) => part !== "").join("/");
+  return compile(join(root, dir), { root, isInPlace: false, name, resource, fetch, tools });
+}
+
+// Another repository than the job's own is for the action itself.
+function isOwnCheckout({ url, dir }: RepositoryAction, tools: ActionTools, inputNames: readonly string[]): boolean {
+  const isCheckout = url === "https://github.com/actions/checkout" && dir === "";
+  return isCheckout && tools.hasNativeCheckout && !inputNames.some((name) => name.toLowerCase() === "repository");
+}
+
+function inPlace(
+  specDefinition: SpecDefinition,
+  { tools, dir }: { readonly tools: ActionTools; readonly dir: string },
+): LoadedStep {
+  const definitionDigest = tools.digest(specDefinition);
+  return {
+    specDefinition,
+    definitionDigest,
+    dir,
+    root: undefined,
+    component: undefined,
+    fetch: undefined,
+    subpath: "",
+  };
+}
+
+interface Origin {
+  readonly root: string;
+  /** It is no copy, and what it names may lie anywhere. */
+  readonly isInPlace: boolean;
+  /** For messages. */
+  readonly name: string;
+  readonly resource: Resource | undefined;
+  readonly fetch?: ResolvedComponent["fetch"];
+  readonly tools: ActionTools;
+}
+
+function compile(dir: string, origin: Origin): LoadedStep {
+  const { root, name, resource, tools, isInPlace } = origin;
+  const manifest = MANIFEST_FILES.find((file) => existsSync(join(dir, file)));
+  const file = manifest ?? DOCKERFILE_ACTIONS.find((candidate) => existsSync(join(dir, candidate)));
+  if (file === undefined) throw notFound(dir, name);
+  if (!isInPlace) assertInside(root, join(dir, file));
+  const loaded = {
+    dir,
+    root: isInPlace ? undefined : root,
+    component: resource,
+    fetch: origin.fetch ?? { isHit: true, bytes: 0, durationMs: 0 },
+    subpath: join(relative(root, dir), file),
+  };
+  if (manifest === undefined) {
+    const specDefinition = compileDockerfileAction(file);
+    return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition) };
+  }
+  const { text } = findStepFile(dir, manifest, isInPlace ? undefined : root);
+  const compiled = compileAction({ name: `${name} ${loaded.subpath}`, text });
+  tools.onDiagnostics(compiled.diagnostics);
+  const { specDefinition, positionOf } = compiled;
+  if (specDefinition === undefined) throw new CompileError(name, compiled.diagnostics);
+  return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition), positionOf };
+}
+
+function notFound(dir: string, name: string): EngineError {
+  const wanted = [...MANIFEST_FILES, "Dockerfile"].join(", ");
+  const message = existsSync(dir)
+    ? `Cannot find an action in "${name}": it has no ${wanted}`
+    : `Cannot find an action in "${name}": there is no such folder`;
+  return new EngineError("STEP_NOT_FOUND", message, {
+    hint: "An action in the workspace is there only after a step has brought it.",
+  });
+}

@@ -1,0 +1,92 @@
+import { evaluateText, hasExpression } from "@steps/github-language";
+import {
+  createObject,
+  type GithubPart,
+  isSensitive,
+  nearest,
+  reveal,
+  type RuntimeString,
+  type RuntimeValue,
+  Sensitive,
+  sensitive,
+  type Spec,
+  type Value,
+} from "@steps/model";
+import { type Run, tell } from "../run.ts";
+import { inputText } from "./action-process.ts";
+import { type ActionScope, evaluationOf } from "./action-scope.ts";
+
+/** The inputs of an action, all of them texts, by the names of its manifest. */
+export type ActionInputs = Readonly<Record<string, RuntimeString>>;
+
+/** Inputs of every Docker action, whatever its manifest says. */
+const DOCKER_INPUTS: readonly string[] = ["entrypoint", "args"];
+
+/**
+ * What an action is given, and its defaults for the rest. Names are compared without their case; nothing is refused, as
+ * GitHub refuses nothing, but said.
+ */
+export function resolveActionInputs(
+  run: Run,
+  scope: ActionScope,
+  call: { readonly spec: Spec; readonly part: GithubPart; readonly given: Readonly<Record<string, RuntimeValue>> },
+): ActionInputs {
+  const { spec, part, given } = call;
+  const warn = (message: string): void => {
+    tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", code: "action-input", message });
+  };
+  const inputs = createObject<RuntimeString>();
+  const names = new Map(Object.keys(spec.inputs).map((name) => [name.toLowerCase(), name]));
+  for (const [name, value] of Object.entries(given)) {
+    const declared = names.get(name.toLowerCase());
+    if (declared === undefined && !(part.using === "docker" && DOCKER_INPUTS.includes(name.toLowerCase()))) {
+      warn(unexpected(name, [...names.values()]));
+    }
+    inputs[declared ?? name] = textOf(value);
+    const deprecation = declared === undefined ? undefined : part.deprecatedInputs?.[declared];
+    if (deprecation !== undefined) warn(`The input "${declared}" is deprecated: ${deprecation}`);
+  }
+  for (const [name, input] of Object.entries(spec.inputs)) {
+    if (Object.hasOwn(inputs, name)) continue;
+    const { default: text } = input;
+    if (text === undefined && part.requiredInputs?.includes(name) === true) {
+      warn(`The action says that its input "${name}" is required, and it is not given`);
+    }
+    inputs[name] = text === undefined ? "" : defaultOf(run, scope, inputText(text));
+  }
+  return inputs;
+}
+
+function unexpected(name: string, declared: readonly string[]): string {
+  const near = nearest(name, declared);
+  return `The action has no input "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+}
+
+// A default that is the token is as secret as the token.
+function defaultOf(run: Run, scope: ActionScope, text: string): RuntimeString {
+  if (!hasExpression(text)) return text;
+  const nothing: ActionScope = { ...scope, inputs: createObject<Value>(), steps: createObject<Value>() };
+  const value = evaluateText(text, evaluationOf(run, nothing));
+  const { token } = scope.job.host;
+  return token instanceof Sensitive && value === token.value && value !== ""
+    ? (sensitive(value) as RuntimeString)
+    : value;
+}
+
+// A list with a secret in it becomes one text, and all of that is the secret.
+function textOf(value: RuntimeValue): RuntimeString {
+  const text = inputText(reveal(value));
+  return isSensitive(value) ? (sensitive(text) as RuntimeString) : text;
+}
+
+/** `INPUT_NAME` for each of them. A name's hyphens stay. */
+export function inputEnvironment(inputs: ActionInputs): Record<string, RuntimeString> {
+  const env = createObject<RuntimeString>();
+  for (const [name, value] of Object.entries(inputs)) env[`INPUT_${name.replaceAll(" ", "_").toUpperCase()}`] = value;
+  return env;
+}
+
+/** `STATE_name` for what earlier phases saved. */
+export function stateEnvironment(state: ReadonlyMap<string, string>): Record<string, string> {
+  return Object.fromEntries([...state].map(([name, value]) => [`STATE_${name}`, value]));
+}

@@ -1,0 +1,115 @@
+import {
+  createObject,
+  type Definition,
+  type EnvironmentRecord,
+  type GithubPart,
+  mapObject,
+  reveal,
+  type Value,
+} from "@steps/model";
+import type { Inputs } from "../inputs.ts";
+import { placesOf } from "../level.ts";
+import type { OpenedStep } from "../resolve-reference.ts";
+import { type Run, tell } from "../run.ts";
+import { withoutCredentials } from "../secret-reference.ts";
+import { StepFiles } from "../step-files.ts";
+import { type ActionInputs, resolveActionInputs } from "./action-inputs.ts";
+import type { ActionScope, RunningAction } from "./action-scope.ts";
+import type { PostEntry } from "./post-steps.ts";
+
+/** An item of a list that is an action, ready to be carried out. */
+export interface ActionCall {
+  /** Where the item stands. */
+  readonly caller: ActionScope;
+  readonly path: string;
+  /** As it is shown. */
+  readonly title: string;
+  /** Empty when the author gave none. */
+  readonly id: string;
+  readonly opened: OpenedStep;
+  /** Literal: nothing in them is an expression any more. */
+  readonly given: Inputs;
+  /** Of the invocation, expanded; it is in the caller's environment already. */
+  readonly env: EnvironmentRecord;
+  /** Where what has to be done afterwards is put. */
+  readonly posts: PostEntry[];
+}
+
+/** One step that is an action, through all its phases. */
+export interface ActionInstance {
+  readonly call: ActionCall;
+  readonly definition: Definition;
+  readonly part: GithubPart;
+  readonly inputs: ActionInputs;
+  /** What its own expressions see. */
+  readonly scope: ActionScope;
+  /** `GITHUB_ACTION`. */
+  readonly id: string;
+  readonly state: Map<string, string>;
+  /** `composite`: what its steps want done afterwards. */
+  readonly posts: PostEntry[];
+  /** What it wants done afterwards is put aside once. */
+  isPutAside: boolean;
+}
+
+/**
+ * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there; what was
+ * put aside then sees the inputs of now.
+ */
+export function createInstance(run: Run, call: ActionCall, before?: ActionInstance): ActionInstance {
+  const { caller, opened, given } = call;
+  const { definition, spec } = opened.specDefinition;
+  const part = definition.github ?? { using: "" };
+  const inputs = resolveActionInputs(run, { ...caller, path: call.path }, { spec, part, given });
+  const scope: ActionScope = {
+    ...caller,
+    path: call.path,
+    depth: caller.depth + 1,
+    inputs: mapObject(inputs, reveal) as Record<string, Value>,
+    steps: createObject<Value>(),
+    action: runningAction(call),
+  };
+  if (before !== undefined) return Object.assign(before, { call, definition, part, inputs, scope });
+  const id = caller.job.takeId(call.id === "" ? idOf(call) : call.id);
+  return { call, definition, part, inputs, scope, id, state: new Map(), posts: [], isPutAside: false };
+}
+
+function runningAction({ caller, opened }: ActionCall): RunningAction {
+  const { reference, dir, root } = opened;
+  const isComposite = opened.specDefinition.definition.type === "steps";
+  const place = { dir: isComposite ? dir : undefined, root };
+  if (reference.kind !== "action") return { ...place, repository: "", ref: "" };
+  if (reference.source === "repository") return { ...place, repository: reference.repository, ref: reference.version };
+  const { repository, ref } = caller.action;
+  return reference.source === "self" ? { ...place, repository, ref } : { ...place, repository: "", ref: "" };
+}
+
+function idOf({ opened: { reference } }: ActionCall): string {
+  if (reference.kind !== "action") return "__run";
+  if (reference.source !== "repository") return "__self";
+  return `__${[reference.repository, reference.dir]
+    .join("/")
+    .replace(/[^A-Za-z0-9_-]+/g, "_")
+    .replace(/_+$/, "")}`;
+}
+
+/** Says what a phase of an action is going to do. */
+export function tellPlan(run: Run, instance: Pick<ActionInstance, "call" | "inputs">, path: string): void {
+  const { call, inputs } = instance;
+  const { opened, given, env } = call;
+  const { specDefinition, definitionDigest, component, subpath, reference } = opened;
+  tell(run, {
+    type: "step-planned",
+    at: Date.now(),
+    path,
+    specDefinition,
+    definitionDigest,
+    ...(component === undefined ? {} : { component }),
+    subpath,
+    reference: withoutCredentials(reference),
+    inputs,
+    invocation: { inputs: given, env },
+    definitionEnv: {},
+    places: placesOf(run, { dir: opened.dir, files: new StepFiles(run.request.jobTmp) }),
+  });
+}

@@ -1,0 +1,114 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ProblemMatchers } from "@steps/github-language";
+import { createObject, revealString, type RuntimeString, type Value } from "@steps/model";
+import { ExecuteError } from "../execute-error.ts";
+import type { Run } from "../run.ts";
+import type { ActionDescription, ActionHost } from "./action-host.ts";
+import type { ActionInstance } from "./action-instance.ts";
+import type { StepEnd } from "../step-end.ts";
+import type { PostEntry } from "./post-steps.ts";
+
+/** What all GitHub actions of one run share. */
+export class ActionJob {
+  readonly host: ActionHost;
+  readonly description: ActionDescription;
+  readonly dirs: ActionDirs;
+  /** Problem matchers stay for the rest of the job. */
+  readonly matchers: ProblemMatchers = new ProblemMatchers();
+  /** What runs when all steps have ended, the last first. */
+  readonly posts: PostEntry[] = [];
+  /** Actions whose `pre` has run, by the path of the step that they will be. */
+  readonly instances: Map<string, ActionInstance> = new Map();
+  /** Images of Docker actions that were built, by tag. */
+  readonly images: Map<string, Promise<StepEnd>> = new Map();
+  /** Of the job's containers, if it has any. */
+  network: string | undefined;
+  /** What steps put in front of the PATH, the newest first. */
+  readonly paths: string[] = [];
+  /** Of the job of a workflow; empty elsewhere. */
+  contexts: Readonly<Record<string, Value>> = createObject();
+  readonly #ids = new Map<string, number>();
+  #services: Promise<Readonly<Record<string, RuntimeString>>> | undefined;
+
+  private constructor(host: ActionHost, description: ActionDescription, dirs: ActionDirs) {
+    this.host = host;
+    this.description = description;
+    this.dirs = dirs;
+  }
+
+  /** The one of the run; its folders are made when the first action comes. @throws {ExecuteError} */
+  static of(run: Run): Promise<ActionJob> {
+    return (run.state.actions ??= ActionJob.#open(run));
+  }
+
+  static async #open(run: Run): Promise<ActionJob> {
+    const { hooks, request } = run;
+    if (hooks.actions === undefined) {
+      throw new ExecuteError("REFERENCE_INVALID", "reference: GitHub actions cannot be run here");
+    }
+    const host = await hooks.actions();
+    const dirs = createDirs(request.jobTmp);
+    const description = host.describe({
+      variable: (name) => variableOf(run, name),
+      workspace: request.workDir,
+      temp: dirs.temp,
+      eventPath: dirs.event,
+    });
+    writeFileSync(dirs.event, `${JSON.stringify(description.event ?? {}, undefined, 2)}\n`, { mode: 0o600 });
+    return new ActionJob(host, description, dirs);
+  }
+
+  /** `GITHUB_ACTION`: the step's id, or a name that no other step of the job has. */
+  takeId(wanted: string): string {
+    const count = (this.#ids.get(wanted) ?? 0) + 1;
+    this.#ids.set(wanted, count);
+    return count === 1 ? wanted : `${wanted}_${count}`;
+  }
+
+  /** Puts a folder in front of the PATH of all steps to come. */
+  addPath(path: string): void {
+    const at = this.paths.indexOf(path);
+    if (at !== -1) this.paths.splice(at, 1);
+    this.paths.unshift(path);
+  }
+
+  services(): Promise<Readonly<Record<string, RuntimeString>>> {
+    return (this.#services ??= this.host.services());
+  }
+}
+
+/** Absolute paths below the job's private directory. */
+export interface ActionDirs {
+  /** `RUNNER_TEMP`. */
+  readonly temp: string;
+  readonly commands: string;
+  /** The home of Docker actions. */
+  readonly home: string;
+  readonly workflow: string;
+  readonly event: string;
+}
+
+function createDirs(jobTmp: string): ActionDirs {
+  const temp = join(jobTmp, "temp");
+  const workflow = join(temp, "_github_workflow");
+  const dirs = {
+    temp,
+    commands: join(temp, "_runner_file_commands"),
+    home: join(temp, "_github_home"),
+    workflow,
+    event: join(workflow, "event.json"),
+  };
+  for (const dir of [dirs.commands, dirs.home, dirs.workflow]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dirs;
+}
+
+// A job variable, else one of the environment that all steps start from: `run` has only the latter.
+function variableOf(run: Run, name: string): string | undefined {
+  run.state.readingPath = "";
+  const { vars } = run.contexts;
+  const held = Object.hasOwn(run.request.vars, name)
+    ? (vars as Readonly<Record<string, RuntimeString>>)[name]
+    : run.request.environment.base[name];
+  return held === undefined ? undefined : revealString(held);
+}

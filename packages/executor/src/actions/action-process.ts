@@ -1,0 +1,178 @@
+import { createInterpreter } from "@steps/github-language";
+import {
+  createObject,
+  type EnvironmentRecord,
+  type LogSummary,
+  mapObject,
+  messageOf,
+  type Outcome,
+  type RuntimeString,
+  type RuntimeValue,
+  type Value,
+} from "@steps/model";
+import { placesOf } from "../level.ts";
+import { lookupProgram } from "../lookup-program.ts";
+import { outcomeOfAbort, outcomeOfError } from "../outcome.ts";
+import type { Run } from "../run.ts";
+import type { ProcessEnd } from "../run-process.ts";
+import { spawnFailure } from "../spawn-failure.ts";
+import { startProcess } from "../start-process.ts";
+import type { StepEnd } from "../step-end.ts";
+import { StepFiles } from "../step-files.ts";
+import { type ActionScope, githubOf } from "./action-scope.ts";
+import { CommandEffects } from "./command-effects.ts";
+import { CommandFiles, type FileCommands } from "./command-files.ts";
+import { filteredLog } from "./filtered-log.ts";
+import { addSummary } from "./summary.ts";
+
+/** A process of an action, or of a script among actions. */
+export interface ActionProcess {
+  readonly scope: ActionScope;
+  /** `GITHUB_ACTION`. */
+  readonly id: string;
+  /** What only this process gets: `INPUT_*`, `STATE_*`, services. */
+  readonly env: EnvironmentRecord;
+  /** What earlier phases of the same step left for later ones. */
+  readonly state: Map<string, string>;
+  /** `step_dir` in the trace. */
+  readonly stepDir: string;
+  /** The command, once the whole environment is known. */
+  readonly command: (env: EnvironmentRecord) => ActionCommand | Promise<ActionCommand>;
+}
+
+/** What is started. */
+export interface ActionCommand {
+  readonly command: readonly RuntimeString[];
+  /** Absolute; absent: the first word of the command, looked for on the PATH. */
+  readonly program?: string;
+  readonly workDir: string;
+  readonly env: EnvironmentRecord;
+  /** Called when the process has ended, however it did. */
+  readonly cleanUp?: () => void | Promise<void>;
+}
+
+/** Runs a process, takes the commands that it prints and writes to its files, and does what they say. */
+export async function runActionProcess(run: Run, process: ActionProcess): Promise<StepEnd> {
+  const { scope, state } = process;
+  const { job, path } = scope;
+  const files = new CommandFiles(job.dirs.commands, path);
+  const effects = new CommandEffects(run, scope, state);
+  const env = environmentOf(process, files);
+  const prepared = await process.command(env);
+  const log = filteredLog(
+    run.hooks.openLog(path),
+    createInterpreter({
+      sink: effects,
+      matchers: job.matchers,
+      allowsUnsecure: env["ACTIONS_ALLOW_UNSECURE_COMMANDS"] === "true",
+      isDebug: job.host.isDebug,
+      groupStyle: job.host.groupStyle,
+      now: Date.now,
+    }),
+  );
+  let end: ProcessEnd;
+  let summary: LogSummary | undefined;
+  let written: FileCommands;
+  try {
+    end = await start(run, process, { prepared, log });
+  } finally {
+    summary = await log.close();
+    await prepared.cleanUp?.();
+    written = files.read();
+    files.remove();
+  }
+  return finish(run, { end, summary, effects, written, process });
+}
+
+function start(
+  run: Run,
+  { scope: { path }, stepDir }: ActionProcess,
+  { prepared, log }: { readonly prepared: ActionCommand; readonly log: ReturnType<typeof filteredLog> },
+): Promise<ProcessEnd> {
+  const { command, workDir, env } = prepared;
+  const name = String(command[0] ?? "");
+  const searched = env["PATH"] === undefined ? undefined : String(env["PATH"]);
+  const program = prepared.program ?? lookupProgram({ name, shownName: name, path: searched, workDir });
+  const places = placesOf(run, { dir: stepDir, files: new StepFiles(run.request.jobTmp) });
+  return startProcess(run, { path, program, command, workDir, env, places }, log);
+}
+
+/** In GitHub's order: what comes later wins. */
+function environmentOf(process: ActionProcess, files: CommandFiles): EnvironmentRecord {
+  const { scope, id } = process;
+  const { job, environment } = scope;
+  const env = Object.assign(createObject<RuntimeString>(), environment.flatten(), process.env);
+  const path = env["PATH"];
+  const prefix = job.paths.join(":");
+  if (prefix !== "" && typeof path === "string" && path !== prefix && !path.startsWith(`${prefix}:`)) {
+    env["PATH"] = `${prefix}:${path}`;
+  }
+  const { description } = job;
+  Object.assign(env, description.environment(githubOf(scope, id), description.runner), files.env);
+  env["GITHUB_ACTIONS"] = "true";
+  env["CI"] ??= "true";
+  return env;
+}
+
+interface Ended {
+  readonly end: ProcessEnd;
+  readonly summary: LogSummary | undefined;
+  readonly effects: CommandEffects;
+  readonly written: FileCommands;
+  readonly process: ActionProcess;
+}
+
+function finish(run: Run, { end, summary, effects, written, process }: Ended): StepEnd {
+  for (const [name, value] of written.env) effects.setEnv(name, value);
+  for (const [name, value] of written.output) effects.setOutput(name, value);
+  for (const [name, value] of written.state) effects.saveState(name, value);
+  for (const path of written.path) effects.addPath(path);
+  for (const problem of written.problems) effects.problem(problem);
+  const { scope } = process;
+  if (written.summary !== "") addSummary(run, scope.job, written.summary);
+  const exports = effects.export();
+  const { exitCode, signal } = end;
+  const { annotations, problems } = effects;
+  return {
+    outcome: outcomeOf(run, end, problems),
+    outputs: mapObject(effects.outputs, (value): RuntimeValue => value),
+    exports,
+    process: {
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(summary === undefined ? {} : { log: summary }),
+    },
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(written.summary === "" ? {} : { summary: written.summary }),
+  };
+}
+
+function outcomeOf(
+  run: Run,
+  { exitCode, signal, spawnError, logFailure }: ProcessEnd,
+  problems: readonly string[],
+): Outcome {
+  if (spawnError) return outcomeOfError(spawnFailure(spawnError), "run");
+  if (logFailure) {
+    const message = `exec: cannot write the log: ${messageOf(logFailure.error)}`;
+    return { status: "error", error: { code: "LOG_FAILED", message } };
+  }
+  if (run.signal.aborted) return outcomeOfAbort(run.signal.reason, "exec: ");
+  if (signal !== undefined) {
+    return { status: "failure", signal, error: { code: "SIGNAL", message: `exec: signal: ${signal}` } };
+  }
+  if (exitCode !== 0) {
+    const hint = exitCode === 127 ? " (a program was not found: GitHub's machines have more installed)" : "";
+    const error = { code: "EXIT_STATUS", message: `exec: exit status ${exitCode}${hint}` };
+    return { status: "failure", ...(exitCode === undefined ? {} : { exitCode }), error };
+  }
+  const [problem] = problems;
+  if (problem === undefined) return { status: "success" };
+  return { status: "failure", error: { code: "WORKFLOW_COMMAND_INVALID", message: problem } };
+}
+
+/** A value as an action takes it: texts only. */
+export function inputText(value: Value): string {
+  if (value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

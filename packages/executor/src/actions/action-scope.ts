@@ -1,0 +1,90 @@
+import { type Contexts, type EvaluateOptions } from "@steps/github-language";
+import { createObject, type Environment, mapObject, revealString, type Status, type Value } from "@steps/model";
+import type { Run } from "../run.ts";
+import type { ActionJob } from "./action-job.ts";
+import { hashFiles } from "./hash-files.ts";
+
+/** Where texts in GitHub's language stand: what their expressions see. */
+export interface ActionScope {
+  readonly job: ActionJob;
+  /** Of the step that is run, or of the action whose steps are. */
+  readonly path: string;
+  readonly depth: number;
+  readonly inputs: Readonly<Record<string, Value>>;
+  readonly environment: Environment;
+  /** By id: `{outputs, outcome, conclusion}`. */
+  readonly steps: Record<string, Value>;
+  readonly action: RunningAction;
+  /** How the composite action is doing; absent outside of one. */
+  readonly status?: () => Status;
+}
+
+/** The action that a step is, or belongs to. */
+export interface RunningAction {
+  /** The folder of its manifest; absent outside of composite actions. */
+  readonly dir: string | undefined;
+  /** Of the component it is in, for `$/`. */
+  readonly root: string | undefined;
+  /** `owner/repo` and the version, of one from a repository. */
+  readonly repository: string;
+  readonly ref: string;
+}
+
+/** No action: where the job's own steps are. */
+export const NO_ACTION: RunningAction = { dir: undefined, root: undefined, repository: "", ref: "" };
+
+/** How the job is doing. */
+export function jobStatusOf(run: Run): Status {
+  if (run.state.isCancelled) return "cancelled";
+  return run.state.hasFailed ? "failure" : "success";
+}
+
+/** `github` as an expression and a process of this place see it. */
+export function githubOf(scope: ActionScope, id: string): Readonly<Record<string, Value>> {
+  const { job, action, status } = scope;
+  const { dir, repository, ref } = action;
+  return {
+    ...job.description.github,
+    action: id,
+    action_ref: ref,
+    action_repository: repository,
+    ...(dir === undefined ? {} : { action_path: dir }),
+    ...(status === undefined ? {} : { action_status: status() }),
+    token: job.host.token === undefined ? "" : revealString(job.host.token),
+    event: job.description.event,
+  };
+}
+
+/** What an evaluation in this place is given; of the status functions nothing. */
+export function evaluationOf(
+  run: Run,
+  scope: ActionScope,
+  overrides: { readonly environment?: Environment; readonly id?: string } = {},
+): EvaluateOptions {
+  const { job, inputs, steps } = scope;
+  const environment = overrides.environment ?? scope.environment;
+  const contexts: Contexts = {
+    ...job.contexts,
+    github: () => githubOf(scope, overrides.id ?? "") as Value,
+    runner: () => job.description.runner as Value,
+    env: () => mapObject(environment.declared(), revealString) as Value,
+    inputs: inputs as Value,
+    steps: steps as Value,
+    job: () => ({ ...(job.contexts["job"] as object | undefined), status: jobStatusOf(run) }) as Value,
+    strategy: job.contexts["strategy"] ?? createObject<Value>(),
+    matrix: job.contexts["matrix"] ?? null,
+  };
+  const { workDir } = run.request;
+  return { contexts, hashFiles: (patterns) => hashFiles(patterns, { workspace: workDir, signal: run.signal }) };
+}
+
+/** The answers of the status functions for a step of this place. */
+export function statusOf(run: Run, scope: ActionScope, isPhase: boolean): NonNullable<EvaluateOptions["status"]> {
+  const isCancelled = run.state.isCancelled || (run.signal.aborted && run.isCleanUp !== true);
+  const status = isPhase || scope.status === undefined ? jobStatusOf(run) : scope.status();
+  return {
+    isSuccess: status === "success" && !isCancelled,
+    isFailure: status === "failure",
+    isCancelled,
+  };
+}

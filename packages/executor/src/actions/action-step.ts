@@ -1,0 +1,60 @@
+import { createObject, formatAction, type StepInvocation, type StepReference, type Value } from "@steps/model";
+import type { Inputs } from "../inputs.ts";
+import type { Level } from "../level.ts";
+import type { OpenedStep } from "../resolve-reference.ts";
+import type { Run } from "../run.ts";
+import type { StepEnd } from "../step-end.ts";
+import { ActionJob } from "./action-job.ts";
+import { type ActionScope, NO_ACTION } from "./action-scope.ts";
+import { type ExpandGiven, prepareActions, runPres } from "./prepare-actions.ts";
+import { runAction } from "./run-action.ts";
+
+/** Runs an action that an item of one of our own lists names. Its inputs were expanded in our language and are literal now. */
+export async function runActionStep(
+  run: Run,
+  level: Pick<Level, "path" | "environment">,
+  item: {
+    readonly name: string;
+    readonly opened: OpenedStep;
+    readonly given: Inputs;
+    readonly env: ReturnType<ExpandGiven>["env"];
+  },
+): Promise<StepEnd> {
+  const { name, opened, given, env } = item;
+  const job = await ActionJob.of(run);
+  const caller = scopeOfList(job, level);
+  const title = titleOf(name, opened.reference);
+  const call = { caller, path: level.path, title, id: name, opened, given, env, posts: job.posts };
+  return runAction(run, call, job.instances.get(level.path));
+}
+
+/** Before the first step of a job of ours that names actions. */
+export async function prepareActionsOfJob(
+  run: Run,
+  level: Level,
+  list: { readonly invocations: readonly StepInvocation[]; readonly expand: ExpandGiven },
+): Promise<StepEnd | undefined> {
+  const { invocations, expand } = list;
+  const prepared = await prepareActions(run, { invocations, dir: level.dir, root: level.root });
+  if (prepared.length === 0) return undefined;
+  const job = await ActionJob.of(run);
+  const scope = scopeOfList(job, level);
+  return runPres(run, prepared, { scope, posts: job.posts, expand, pathOf: () => String(run.state.nextPhase++) });
+}
+
+function scopeOfList(job: ActionJob, level: Pick<Level, "path" | "environment">): ActionScope {
+  return {
+    job,
+    path: level.path,
+    depth: 0,
+    inputs: createObject<Value>(),
+    environment: level.environment,
+    steps: createObject<Value>(),
+    action: NO_ACTION,
+  };
+}
+
+function titleOf(name: string, reference: StepReference): string {
+  if (name !== "") return name;
+  return reference.kind === "action" ? formatAction(reference) : "";
+}

@@ -1,0 +1,207 @@
+import { evaluateCondition, evaluateTemplate, evaluateText, GithubExpressionError } from "@steps/github-language";
+import {
+  createObject,
+  type Environment,
+  type EnvironmentRecord,
+  formatAction,
+  mapObject,
+  type Outcome,
+  reveal,
+  type RuntimeString,
+  type RuntimeValue,
+  type Status,
+  type StepInvocation,
+  type Value,
+} from "@steps/model";
+import { signalWithTimeout } from "../cancelled.ts";
+import { cleanUpRun } from "../clean-up.ts";
+import { ExecuteError } from "../execute-error.ts";
+import { finishStep, guard } from "../finish-step.ts";
+import { isSuccess, outcomeOfAbort, outcomeOfParent } from "../outcome.ts";
+import { openReference } from "../resolve-reference.ts";
+import { type Run, tell } from "../run.ts";
+import { withoutCredentials } from "../secret-reference.ts";
+import { endWithout, type StepEnd } from "../step-end.ts";
+import type { ActionCall, ActionInstance } from "./action-instance.ts";
+import { inputText } from "./action-process.ts";
+import { type ActionScope, evaluationOf, statusOf } from "./action-scope.ts";
+import type { PostEntry } from "./post-steps.ts";
+
+/** Carries out one action: the way back up of the recursion. */
+export type RunAction = (run: Run, call: ActionCall, prepared?: ActionInstance) => Promise<StepEnd>;
+
+/** The steps of a composite action, or of a job. */
+export interface ActionList {
+  readonly scope: ActionScope;
+  readonly invocations: readonly StepInvocation[];
+  /** Where references of the list start. */
+  readonly dir: string;
+  readonly root: string | undefined;
+  readonly posts: PostEntry[];
+  /** `timeout-minutes` is only known in a job. */
+  readonly hasTimeouts: boolean;
+  readonly runAction: RunAction;
+  readonly onStatus: (status: Status) => void;
+}
+
+/** What a list came to. */
+export interface ActionListEnd {
+  /** Of the first step that failed and was not allowed to. */
+  readonly outcome: Outcome | undefined;
+  readonly exports: Readonly<Record<string, RuntimeString>>;
+}
+
+/** Runs the steps in order; what asks for it runs after a failure and a cancel, too. */
+export async function runActionSteps(run: Run, list: ActionList): Promise<ActionListEnd> {
+  const exports = createObject<RuntimeString>();
+  let outcome: Outcome | undefined;
+  for (const [index, invocation] of list.invocations.entries()) {
+    if (run.signal.aborted) outcome ??= outcomeOfAbort(run.signal.reason);
+    const end = await runItem(run, list, { invocation, index });
+    Object.assign(exports, end.exports);
+    if (!isSuccess(end.conclusion ?? end.outcome.status)) {
+      outcome ??= outcomeOfParent(end.outcome, JSON.stringify(titleOf(invocation)));
+      list.onStatus(end.outcome.status === "cancelled" ? "cancelled" : "failure");
+    }
+    if (invocation.name !== "") list.scope.steps[invocation.name] = contextOf(end) as Value;
+  }
+  if (run.signal.aborted) outcome ??= outcomeOfAbort(run.signal.reason);
+  return { outcome, exports };
+}
+
+/** As it is shown unless its title has expressions. */
+export function titleOf({ name, step, github }: StepInvocation): string {
+  if (github?.title !== undefined) return github.title;
+  if (step.kind === "action") return formatAction(step);
+  const script = step.kind === "inline" ? (step.specDefinition.definition.github?.script ?? "") : "";
+  const [first = ""] = script.trim().split("\n", 1);
+  return first === "" ? name : `Run ${first.slice(0, 100)}`;
+}
+
+function contextOf(end: StepEnd): Record<string, Value> {
+  const status = wordOf(end.outcome.status);
+  const conclusion = wordOf(end.conclusion ?? end.outcome.status);
+  return { outputs: mapObject(end.outputs, reveal) as Value, outcome: status, conclusion };
+}
+
+function wordOf(status: Status): string {
+  return ["success", "skipped", "cancelled"].includes(status) ? status : "failure";
+}
+
+interface Item {
+  readonly invocation: StepInvocation;
+  readonly index: number;
+}
+
+async function runItem(run: Run, list: ActionList, item: Item): Promise<StepEnd> {
+  const { scope } = list;
+  const { invocation, index } = item;
+  const path = scope.path === "" ? String(index) : `${scope.path}/${index}`;
+  const title = shownTitle(run, scope, invocation);
+  const reference = withoutCredentials(invocation.step);
+  tell(run, { type: "step-opened", at: Date.now(), path, name: title, reference });
+  const end = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
+  const concluded = isSuccess(end.outcome.status) ? end : { ...end, ...conclusionOf(run, scope, invocation) };
+  finishStep(run, path, concluded);
+  return concluded;
+}
+
+function shownTitle(run: Run, scope: ActionScope, invocation: StepInvocation): string {
+  const title = titleOf(invocation);
+  try {
+    return evaluateText(title, evaluationOf(run, scope));
+  } catch (error) {
+    if (!(error instanceof GithubExpressionError)) throw error;
+    return title;
+  }
+}
+
+// Evaluated only now: what it says may depend on the step.
+function conclusionOf(run: Run, scope: ActionScope, { github }: StepInvocation): { readonly conclusion?: "success" } {
+  if (github?.continueOnError === undefined) return {};
+  try {
+    const value = evaluateTemplate(github.continueOnError, evaluationOf(run, scope));
+    return value === true || value === "true" ? { conclusion: "success" } : {};
+  } catch (error) {
+    if (!(error instanceof GithubExpressionError)) throw error;
+    return {};
+  }
+}
+
+interface OpenItem extends Item {
+  readonly path: string;
+  readonly title: string;
+}
+
+async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise<StepEnd> {
+  const { scope } = list;
+  const { invocation, path } = item;
+  const environment = scope.environment;
+  const condition = invocation.github?.if;
+  const holdsFor = (status: ReturnType<typeof statusOf>) =>
+    evaluateCondition(condition, { ...evaluationOf(run, { ...scope, path }, { environment }), status });
+  const { holds, explanation, warning } = holdsFor(statusOf(run, scope, false));
+  if (warning !== undefined) {
+    tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "condition", message: warning });
+  }
+  if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
+  const goesOn = condition !== undefined && holdsFor({ isSuccess: false, isFailure: false, isCancelled: true }).holds;
+  const cleanUp = goesOn ? cleanUpRun(run) : { run, release() {} };
+  try {
+    return await runWithTimeout(cleanUp.run, list, item);
+  } finally {
+    cleanUp.release();
+  }
+}
+
+async function runWithTimeout(run: Run, list: ActionList, item: OpenItem): Promise<StepEnd> {
+  const minutes = list.hasTimeouts ? timeoutOf(run, list.scope, item.invocation) : undefined;
+  const stop = signalWithTimeout(run.signal, minutes === undefined ? undefined : minutes * 60_000);
+  try {
+    return await runOpened({ ...run, signal: stop.signal }, list, item);
+  } finally {
+    stop.release();
+  }
+}
+
+function timeoutOf(run: Run, scope: ActionScope, { github }: StepInvocation): number | undefined {
+  if (github?.timeoutMinutes === undefined) return undefined;
+  const minutes = Number(evaluateTemplate(github.timeoutMinutes, evaluationOf(run, scope)));
+  if (Number.isFinite(minutes) && minutes > 0) return minutes;
+  throw new ExecuteError("EXPRESSION_FAILED", "timeout-minutes: it is no number of minutes");
+}
+
+async function runOpened(run: Run, list: ActionList, { invocation, path, title }: OpenItem): Promise<StepEnd> {
+  const { scope, dir, root, posts } = list;
+  const opened = await openReference(run, invocation.step, {
+    caller: { dir, root, environment: scope.environment, source: { pointer: "", positionOf: undefined } },
+    path,
+    pointer: "",
+    inputNames: Object.keys(invocation.inputs),
+    env: {},
+  });
+  const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
+  if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
+  const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
+  const caller: ActionScope = { ...scope, environment };
+  const call: ActionCall = { caller, path, title, id: invocation.name, opened, given, env, posts };
+  return list.runAction(run, call, scope.job.instances.get(path));
+}
+
+/** The texts of an invocation, evaluated: its env first, which its inputs see. */
+export function invocationOf(
+  run: Run,
+  scope: ActionScope,
+  invocation: StepInvocation,
+): {
+  readonly given: Readonly<Record<string, RuntimeValue>>;
+  readonly env: EnvironmentRecord;
+  readonly environment: Environment;
+} {
+  const evaluation = evaluationOf(run, scope);
+  const env = mapObject(invocation.env, (text): RuntimeString => evaluateText(text, evaluation));
+  const environment = scope.environment.with(env);
+  const inner = evaluationOf(run, scope, { environment });
+  const given = mapObject(invocation.inputs, (text): RuntimeValue => evaluateText(inputText(text), inner));
+  return { given, env, environment };
+}

@@ -1,0 +1,93 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Annotation as Found, CommandSink } from "@steps/github-language";
+import { type Annotation, createObject, type RuntimeString, sensitive } from "@steps/model";
+import { type Run, tell } from "../run.ts";
+import type { ActionScope } from "./action-scope.ts";
+
+const MAX_MATCHER_BYTES = 1024 * 1024;
+const MAX_NAME_LENGTH = 1000;
+
+/** What the commands of one process have done so far. */
+export class CommandEffects implements CommandSink {
+  readonly outputs: Record<string, string> = createObject<string>();
+  readonly env: Record<string, string> = createObject<string>();
+  readonly paths: string[] = [];
+  readonly annotations: Annotation[] = [];
+  /** Each of them fails the step, though its process may do well. */
+  readonly problems: string[] = [];
+  readonly #run: Run;
+  readonly #scope: ActionScope;
+  readonly #state: Map<string, string>;
+
+  constructor(run: Run, scope: ActionScope, state: Map<string, string>) {
+    this.#run = run;
+    this.#scope = scope;
+    this.#state = state;
+  }
+
+  setOutput(name: string, value: string): void {
+    if (name !== "" && name.length <= MAX_NAME_LENGTH) this.outputs[name] = value;
+  }
+
+  saveState(name: string, value: string): void {
+    // The name keeps its case, though another case of it is the same.
+    for (const known of this.#state.keys()) {
+      if (known.toLowerCase() === name.toLowerCase()) this.#state.delete(known);
+    }
+    this.#state.set(name, value);
+  }
+
+  setEnv(name: string, value: string): void {
+    if (name.toUpperCase() === "NODE_OPTIONS") {
+      this.problem("NODE_OPTIONS cannot be set by a step");
+    } else if (name === "" || name.includes("=") || `${name}${value}`.includes("\0")) {
+      this.problem(`${JSON.stringify(name.slice(0, 80))} cannot be a variable`);
+    } else this.env[name] = value;
+  }
+
+  addPath(path: string): void {
+    if (path.includes("\0")) this.problem("A path holds a NUL character");
+    else this.paths.push(path);
+  }
+
+  addMask(values: readonly string[]): void {
+    const marked = values.map((value) => sensitive(value));
+    tell(this.#run, { type: "secret-found", at: Date.now(), path: this.#scope.path, values: marked });
+  }
+
+  annotate({ level, matcher: _, ...rest }: Found): void {
+    if (level !== "debug") this.annotations.push({ level, ...rest } as Annotation);
+  }
+
+  problem(message: string): void {
+    this.problems.push(message);
+  }
+
+  addMatcher(file: string): void {
+    const { workDir } = this.#run.request;
+    const path = resolve(workDir, file);
+    try {
+      if (statSync(path).size > MAX_MATCHER_BYTES) throw new Error("it is too large");
+      this.#scope.job.matchers.add(readFileSync(path, "utf8"));
+    } catch (error) {
+      this.problem(`Cannot read the problem matcher "${file}": ${(error as Error).message}`);
+    }
+  }
+
+  /** Makes the variables and the PATH those of every step to come. */
+  export(): Readonly<Record<string, RuntimeString>> {
+    const { job, environment } = this.#scope;
+    const exports: Record<string, RuntimeString> = createObject<RuntimeString>();
+    Object.assign(exports, this.env);
+    if (this.paths.length > 0) {
+      const known = (environment.flatten()["PATH"] ?? "") as RuntimeString;
+      const before = typeof known === "string" ? known.split(":") : [];
+      for (const path of this.paths) job.addPath(path);
+      const rest = before.filter((path) => path !== "" && !job.paths.includes(path));
+      exports["PATH"] = [...job.paths, ...rest].join(":");
+    }
+    if (Object.keys(exports).length > 0) environment.export(exports);
+    return exports;
+  }
+}

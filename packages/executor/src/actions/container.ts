@@ -1,0 +1,128 @@
+import { dirname, join } from "node:path";
+import { evaluateText } from "@steps/github-language";
+import { createObject, type EnvironmentRecord, revealString, sha256 } from "@steps/model";
+import { ExecuteError } from "../execute-error.ts";
+import { isSuccess } from "../outcome.ts";
+import type { Run } from "../run.ts";
+import type { StepEnd } from "../step-end.ts";
+import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
+import type { ActionInstance } from "./action-instance.ts";
+import { type ActionCommand, runActionProcess } from "./action-process.ts";
+import type { ActionScope } from "./action-scope.ts";
+import { buildImage } from "./build-image.ts";
+import { clientVariables } from "./container-client.ts";
+import { type ContainerMounts, dockerRunCommand } from "./docker-command.ts";
+import { checkContainerCli, type ContainerCli, findContainerCli, findContainerSocket } from "./find-container-cli.ts";
+import { removeContainer } from "./remove-container.ts";
+import type { ActionPhase } from "./run-action.ts";
+
+const NO_CLI = "Docker actions need the docker or the podman command, and neither is on the PATH";
+
+/** What keeps Docker actions from being run here, if anything does. */
+export async function checkContainers(run: Run): Promise<string | undefined> {
+  const cli = findContainerCli(process.env["PATH"]);
+  if (cli === undefined) return NO_CLI;
+  const check = await checkContainerCli(cli, { env: process.env, signal: run.signal });
+  return check.isUsable ? undefined : `${check.message} (${check.hint})`;
+}
+
+/** Runs one phase of a Docker action. The image of a Dockerfile is built first, once in a job. */
+export async function runContainer(
+  run: Run,
+  instance: ActionInstance,
+  { phase, path }: { readonly phase: ActionPhase; readonly path: string },
+): Promise<StepEnd> {
+  const cli = findContainerCli(process.env["PATH"]);
+  if (cli === undefined) throw new ExecuteError("COMMAND_NOT_FOUND", NO_CLI);
+  const image = await imageOf(run, instance, cli);
+  if (typeof image !== "string") return image;
+  const { scope, inputs, state, id, call } = instance;
+  const services = await scope.job.services();
+  const env = { ...services, ...stateEnvironment(state), ...inputEnvironment(inputs) };
+  const command = (all: EnvironmentRecord): ActionCommand =>
+    containerCommand(run, instance, { cli, image, phase, path, env: all });
+  const stepDir = call.opened.dir;
+  return runActionProcess(run, { scope: { ...scope, path }, id, env, state, stepDir, command });
+}
+
+async function imageOf(run: Run, instance: ActionInstance, cli: ContainerCli): Promise<string | StepEnd> {
+  const { part, scope, call } = instance;
+  const image = part.image ?? "";
+  const named = /^docker:\/\/(.+)$/i.exec(image)?.[1];
+  if (named !== undefined) return named;
+  const { dir, root, component } = call.opened;
+  const dockerfile = join(dir, image);
+  const key = component?.digest["gitTree"] ?? root ?? dir;
+  const tag = `steps-action:${sha256(`${key}\0${call.opened.subpath}\0${image}`).slice(0, 24)}`;
+  const { images } = scope.job;
+  let built = images.get(tag);
+  if (built === undefined) {
+    built = buildImage(run, { scope, title: call.title, cli, dockerfile, context: dirname(dockerfile), tag });
+    images.set(tag, built);
+  }
+  const end = await built;
+  return isSuccess(end.outcome.status) ? tag : end;
+}
+
+interface ContainerCall {
+  readonly cli: ContainerCli;
+  readonly image: string;
+  readonly phase: ActionPhase;
+  readonly path: string;
+  readonly env: EnvironmentRecord;
+}
+
+function containerCommand(run: Run, instance: ActionInstance, call: ContainerCall): ActionCommand {
+  const { cli, image, phase, path } = call;
+  const { part, inputs, scope } = instance;
+  const label = `steps.job=${run.request.cookie}`;
+  const name = `steps-${run.request.cookie.slice(0, 12)}-${path.replaceAll("/", ".")}`;
+  const text = (template: string): string => evaluateText(template, { contexts: { inputs: scope.inputs } });
+  const given = (wanted: string): string | undefined => {
+    const found = Object.entries(inputs).find(([input]) => input.toLowerCase() === wanted);
+    return found === undefined ? undefined : revealString(found[1]);
+  };
+  const entrypoint = { pre: part.pre, main: part.entrypoint, post: part.post }[phase];
+  const { command, env } = dockerRunCommand({
+    cli,
+    image,
+    name,
+    label,
+    entrypoint: entrypoint === undefined ? undefined : text(entrypoint),
+    args: part.args?.map(text),
+    withEntrypoint: given("entrypoint"),
+    withArgs: given("args"),
+    mounts: mountsOf(run, scope),
+    socket: findContainerSocket(cli, process.env),
+    network: scope.job.network,
+    env: containerEnvironment(run, instance, call.env),
+    clientEnv: clientVariables(),
+  });
+  const cleanUp = async (): Promise<void> => {
+    if (run.signal.aborted) await removeContainer(cli, { name, env: process.env });
+  };
+  const words = ["docker", ...command.slice(1)];
+  return { command: words, program: cli.program, workDir: run.request.workDir, env, cleanUp };
+}
+
+export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
+  const { temp, home, workflow, commands } = dirs;
+  return { workspace: run.request.workDir, temp, home, workflow, fileCommands: commands };
+}
+
+// What the machine's own environment has is not for the container, and the action's own variables do not win over any.
+function containerEnvironment(run: Run, instance: ActionInstance, all: EnvironmentRecord): Record<string, string> {
+  const { definition, scope } = instance;
+  const declared = scope.environment.declared();
+  const { base } = run.request.environment;
+  const env = createObject<string>();
+  for (const [name, value] of Object.entries(all)) {
+    if (Object.hasOwn(base, name) && base[name] === value && !Object.hasOwn(declared, name)) continue;
+    env[name] = revealString(value);
+  }
+  delete env["PATH"];
+  for (const [name, template] of Object.entries(definition.env)) {
+    env[name] ??= evaluateText(template, { contexts: { inputs: scope.inputs } });
+  }
+  return env;
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenedStep } from "../resolve-reference.ts";
+
+const NAMES = ["ACTIONS_RUNTIME_", "ACTIONS_CACHE_", "ACTIONS_RESULTS_"];
+const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
+
+// By the file and what is known of it: most actions are run again and again.
+const known = new Map<string, boolean>();
+const MAX_KNOWN = 1000;
+
+/**
+ * Whether a JavaScript action may ask for the cache or the artifacts of GitHub: its bundle names one of their variables, or it
+ * has modules of its own beside it, which nobody looks into.
+ */
+export function mayNeedServices({ dir, root }: Pick<OpenedStep, "dir" | "root">, file: string | undefined): boolean {
+  if (existsSync(join(root ?? dir, "node_modules")) || existsSync(join(dir, "node_modules"))) return true;
+  const path = join(dir, file ?? "");
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile()) return false;
+  if (stat.size > MAX_SEARCHED_BYTES) return true;
+  const key = `${path}\0${stat.ino}\0${stat.size}\0${stat.mtimeMs}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const text = readFileSync(path);
+  const found = NAMES.some((name) => text.includes(name));
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, found);
+  return found;
+}

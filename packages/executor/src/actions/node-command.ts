@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+import { ExecuteError } from "../execute-error.ts";
+import { type Run, tell } from "../run.ts";
+import type { ActionCommand } from "./action-process.ts";
+import type { ActionScope } from "./action-scope.ts";
+import { findNode } from "./find-node.ts";
+
+interface NodeCall {
+  readonly scope: ActionScope;
+  /** The manifest's folder. */
+  readonly stepDir: string;
+  /** `node20`. */
+  readonly using: string;
+  /** From the manifest's folder. */
+  readonly file: string;
+  readonly env: EnvironmentRecord;
+}
+
+/** The command of a JavaScript action. @throws {ExecuteError} COMMAND_NOT_FOUND */
+export async function nodeCommand(run: Run, { scope, stepDir, using, file, env }: NodeCall): Promise<ActionCommand> {
+  const main = join(stepDir, file);
+  if (!existsSync(main)) {
+    throw new ExecuteError("COMMAND_NOT_FOUND", `exec: the action has no file "${file}"`, {
+      hint: "An action that is built is published with its bundle; this version may not be meant to be run.",
+    });
+  }
+  const found = await findNode(using, {
+    path: env["PATH"] === undefined ? undefined : String(env["PATH"]),
+    toolCacheDir: scope.job.host.toolCacheDir,
+    env: process.env,
+    execPath: process.execPath,
+    execVersion: process.version,
+  });
+  if (found.note !== undefined) {
+    tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });
+  }
+  const own = Object.assign(createObject<RuntimeString>(), env);
+  delete own["NODE_ICU_DATA"];
+  return { command: ["node", main], program: found.program, workDir: run.request.workDir, env: own };
+}

@@ -1,0 +1,78 @@
+import { evaluateCondition } from "@steps/github-language";
+import type { Outcome, StepReference } from "@steps/model";
+import { cleanUpRun } from "../clean-up.ts";
+import { isSuccess, outcomeOfParent } from "../outcome.ts";
+import { type Run, tell } from "../run.ts";
+import { finishStep, guard } from "../finish-step.ts";
+import { withoutCredentials } from "../secret-reference.ts";
+import { endWithout, type StepEnd } from "../step-end.ts";
+import { type ActionScope, evaluationOf, statusOf } from "./action-scope.ts";
+
+/** A part of an action that runs before or after the steps of the job. */
+export interface PhaseEntry {
+  readonly title: string;
+  readonly reference: StepReference;
+  /** Of the place that its condition is evaluated in. */
+  readonly scope: ActionScope;
+  /** `always()` where the action says nothing. */
+  readonly condition: string;
+  readonly run: (run: Run, path: string) => Promise<StepEnd>;
+}
+
+/** What an action wants done when the job's steps have ended. */
+export interface PostEntry extends PhaseEntry {
+  /** Whether there is anything to do: a composite action may have no step that wants something. */
+  readonly isNeeded: () => boolean;
+}
+
+/** Runs one phase of an action with an event for its begin and its end. */
+export async function runPhase(
+  run: Run,
+  entry: PhaseEntry,
+  place: { readonly path: string; readonly phase: "pre" | "post" },
+): Promise<StepEnd> {
+  const { path, phase } = place;
+  const name = `${phase === "pre" ? "Pre" : "Post"} ${entry.title}`;
+  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(entry.reference), phase });
+  const end = await guard(run, async () => {
+    const status = statusOf(run, entry.scope, true);
+    const { holds, explanation } = evaluateCondition(entry.condition, { ...evaluationOf(run, entry.scope), status });
+    if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
+    return entry.run(run, path);
+  });
+  finishStep(run, path, end);
+  return end;
+}
+
+/** Runs what was put aside, the last first, whatever happened before; returns the first failure. */
+export async function runPosts(
+  run: Run,
+  posts: PostEntry[],
+  pathOf: () => string,
+): Promise<{ readonly outcome: Outcome; readonly title: string } | undefined> {
+  let failure: { outcome: Outcome; title: string } | undefined;
+  while (posts.length > 0) {
+    const entry = posts.pop() as PostEntry;
+    if (!entry.isNeeded()) continue;
+    const cleanUp = cleanUpRun(run);
+    try {
+      const { outcome } = await runPhase(cleanUp.run, entry, { path: pathOf(), phase: "post" });
+      if (!isSuccess(outcome.status)) failure ??= { outcome, title: entry.title };
+    } finally {
+      cleanUp.release();
+    }
+  }
+  return failure;
+}
+
+/** At the end of the job: what its actions put aside. A failure fails the job. */
+export async function runPostsOfJob(run: Run): Promise<Outcome | undefined> {
+  const { state } = run;
+  if (state.actions === undefined) return undefined;
+  const { posts } = await state.actions;
+  if (run.signal.aborted) state.isCancelled = true;
+  const failure = await runPosts(run, posts, () => String(state.nextPhase++));
+  if (failure === undefined) return undefined;
+  state.hasFailed = true;
+  return outcomeOfParent(failure.outcome, JSON.stringify(`Post ${failure.title}`));
+}

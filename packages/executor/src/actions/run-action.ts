@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { evaluateText } from "@steps/github-language";
+import type { EnvironmentRecord, RuntimeString } from "@steps/model";
+import { ExecuteError } from "../execute-error.ts";
+import { isSuccess } from "../outcome.ts";
+import { type Run, tell } from "../run.ts";
+import { type ActionCommand, runActionProcess } from "./action-process.ts";
+import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
+import { type ActionCall, type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
+import { runComposite } from "./composite.ts";
+import { runContainer } from "./container.ts";
+import { nodeCommand } from "./node-command.ts";
+import { mayNeedServices } from "./may-need-services.ts";
+import { type PostEntry, runPhase, runPosts } from "./post-steps.ts";
+import { runScript } from "./run-script.ts";
+import type { StepEnd } from "../step-end.ts";
+import { evaluationOf } from "./action-scope.ts";
+
+/** The phases of an action. */
+export type ActionPhase = "pre" | "main" | "post";
+
+/** Carries out an item that is an action, or a script among actions; what it wants done afterwards is put aside. */
+export async function runAction(run: Run, call: ActionCall, prepared?: ActionInstance): Promise<StepEnd> {
+  const { definition } = call.opened.specDefinition;
+  if (definition.type === "exec" && definition.github?.using === "run") {
+    const scope = { ...call.caller, path: call.path };
+    tellPlan(run, { call, inputs: {} }, call.path);
+    return runScript(run, scope, { definition, id: call.caller.job.takeId(call.id === "" ? "__run" : call.id) });
+  }
+  const instance = createInstance(run, call, prepared);
+  if (prepared === undefined) await runPreInPlace(run, instance);
+  tellPlan(run, instance, call.path);
+  putAside(instance);
+  return runPhaseOf(run, instance, { phase: "main", path: call.path });
+}
+
+// Of an action that nobody knew of before the job's first step.
+async function runPreInPlace(run: Run, instance: ActionInstance): Promise<void> {
+  const { part, call, scope } = instance;
+  if (part.pre === undefined) return;
+  const { reference } = call.opened;
+  if (reference.kind === "action" && reference.source === "workspace") {
+    const message = `The "pre" of an action in the workspace is not run: it is there only when the job has begun`;
+    tell(run, { type: "note", at: Date.now(), path: call.path, level: "warning", code: "action-pre", message });
+    return;
+  }
+  const condition = part.preIf ?? "always()";
+  const runIt = (inner: Run, path: string): Promise<StepEnd> => {
+    tellPlan(inner, instance, path);
+    putAside(instance);
+    return runPhaseOf(inner, instance, { phase: "pre", path });
+  };
+  const entry = { title: call.title, reference, scope, condition, run: runIt };
+  const { outcome } = await runPhase(run, entry, { path: String(run.state.nextPhase++), phase: "pre" });
+  if (!isSuccess(outcome.status)) {
+    throw new ExecuteError("PHASE_FAILED", `pre: ${outcome.error?.message ?? outcome.status}`);
+  }
+}
+
+/** Registers what the action wants done afterwards, the moment its first phase starts. */
+export function putAside(instance: ActionInstance): void {
+  const { call, part, scope, posts } = instance;
+  const isComposite = instance.definition.type === "steps";
+  if (instance.isPutAside || (!isComposite && part.post === undefined)) return;
+  instance.isPutAside = true;
+  const entry: PostEntry = {
+    title: call.title,
+    reference: call.opened.reference,
+    scope: isComposite ? call.caller : scope,
+    condition: part.postIf ?? "always()",
+    isNeeded: () => !isComposite || posts.some((post) => post.isNeeded()),
+    run: (run, path) => {
+      tellPlan(run, instance, path);
+      return runPhaseOf(run, instance, { phase: "post", path });
+    },
+  };
+  call.posts.push(entry);
+}
+
+/** One phase of an action whose condition holds. */
+export async function runPhaseOf(
+  run: Run,
+  instance: ActionInstance,
+  { phase, path }: { readonly phase: ActionPhase; readonly path: string },
+): Promise<StepEnd> {
+  const { part, definition } = instance;
+  if (definition.type === "steps") {
+    return phase === "post" ? runNestedPosts(run, instance, path) : runComposite(run, instance, { path, runAction });
+  }
+  if (part.using === "docker") return runContainer(run, instance, { phase, path });
+  const { scope, inputs, state, id, call } = instance;
+  const isNode = part.using.startsWith("node");
+  const file = phase === "pre" ? part.pre : phase === "post" ? part.post : definition.command[1];
+  const services = isNode && mayNeedServices(call.opened, file) ? await scope.job.services() : {};
+  const env = { ...services, ...stateEnvironment(state), ...inputEnvironment(inputs) };
+  const stepDir = call.opened.dir;
+  const command = isNode
+    ? (all: EnvironmentRecord) => nodeCommand(run, { scope, stepDir, using: part.using, file: file ?? "", env: all })
+    : (all: EnvironmentRecord) => nativeCommand(run, instance, { phase, env: all });
+  return runActionProcess(run, { scope: { ...scope, path }, id, env, state, stepDir, command });
+}
+
+// A program of the runner's own: it is told the phase, and else as an action is.
+function nativeCommand(
+  run: Run,
+  { call, definition, scope }: ActionInstance,
+  { phase, env }: { readonly phase: ActionPhase; readonly env: EnvironmentRecord },
+): ActionCommand {
+  if (definition.type !== "exec") throw new ExecuteError("REFERENCE_INVALID", "the action has no command");
+  const words = definition.command.map((word) => evaluateText(word, evaluationOf(run, scope)));
+  const [name = "", ...rest] = words;
+  const command: RuntimeString[] = [name, ...rest, ...(phase === "main" ? [] : [phase])];
+  return { command, program: join(call.opened.dir, name), workDir: run.request.workDir, env };
+}
+
+async function runNestedPosts(run: Run, { posts }: ActionInstance, path: string): Promise<StepEnd> {
+  let count = 0;
+  const failure = await runPosts(run, posts, () => `${path}/${count++}`);
+  return { outcome: failure?.outcome ?? { status: "success" }, outputs: {}, exports: {} };
+}

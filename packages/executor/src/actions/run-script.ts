@@ -1,0 +1,49 @@
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { evaluateText, parseShell } from "@steps/github-language";
+import type { EnvironmentRecord, ExecDefinition } from "@steps/model";
+import { ExecuteError } from "../execute-error.ts";
+import { findProgram } from "../lookup-program.ts";
+import type { Run } from "../run.ts";
+import type { StepEnd } from "../step-end.ts";
+import { type ActionCommand, runActionProcess } from "./action-process.ts";
+import { type ActionScope, evaluationOf } from "./action-scope.ts";
+
+/** Runs a `run:` item: a text in a shell. */
+export async function runScript(
+  run: Run,
+  scope: ActionScope,
+  { definition, id }: { readonly definition: ExecDefinition; readonly id: string },
+): Promise<StepEnd> {
+  const evaluation = evaluationOf(run, scope, { id });
+  const script = evaluateText(definition.github?.script ?? "", evaluation);
+  const shell = evaluateText(definition.command[0] ?? "{0}", evaluation);
+  const folder = evaluateText(definition.workDir ?? "", evaluation);
+  const workDir = findFolder(resolve(run.request.workDir, folder));
+  const command = (env: EnvironmentRecord): ActionCommand => {
+    const place = { path: env["PATH"] === undefined ? undefined : String(env["PATH"]), workDir };
+    const words = placeScript(scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
+    return { command: words, workDir, env };
+  };
+  const stepDir = scope.action.dir ?? run.request.workDir;
+  return runActionProcess(run, { scope, id, env: {}, state: new Map(), stepDir, command });
+}
+
+function findFolder(path: string): string {
+  if (!path.includes("\0") && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${path}" does not exist`);
+}
+
+// The file has the same name in every run, as no other step has this path.
+function placeScript(
+  scope: ActionScope,
+  { script, shell, hasBash }: { readonly script: string; readonly shell: string; readonly hasBash: boolean },
+): string[] {
+  const template = shell === "{0}" || shell === "" ? undefined : shell;
+  const { command, extension, prepend, append } = parseShell(template, { hasBash, platform: process.platform });
+  const dir = join(scope.job.dirs.temp, "_scripts");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const file = join(dir, `${scope.path.replaceAll("/", ".")}${extension}`);
+  writeFileSync(file, `${prepend}${script}${append}`, { mode: 0o600 });
+  return command.map((word: string) => word.replaceAll("{0}", file));
+}

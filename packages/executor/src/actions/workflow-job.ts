@@ -1,0 +1,60 @@
+import { createObject, type StepsDefinition, type Value } from "@steps/model";
+import { evaluateText } from "@steps/github-language";
+import type { Level } from "../level.ts";
+import { mapObject, type RuntimeString } from "@steps/model";
+import type { Run } from "../run.ts";
+import type { StepEnd } from "../step-end.ts";
+import { ActionJob } from "./action-job.ts";
+import { type ActionScope, evaluationOf, NO_ACTION } from "./action-scope.ts";
+import { invocationOf, runActionSteps } from "./action-steps.ts";
+import { outputsOf } from "./composite.ts";
+import { runPostsOfJob } from "./post-steps.ts";
+import { prepareActions, runPres } from "./prepare-actions.ts";
+import { runAction } from "./run-action.ts";
+
+/** Runs a job of a GitHub workflow: what its actions want before, its steps, what its actions want afterwards. */
+export async function runWorkflowJob(run: Run, level: Level, definition: StepsDefinition): Promise<StepEnd> {
+  const job = await ActionJob.of(run);
+  job.contexts = definition.github?.contexts ?? createObject<Value>();
+  const inputs = job.contexts["inputs"];
+  const scope: ActionScope = {
+    job,
+    path: level.path,
+    depth: 0,
+    inputs: (typeof inputs === "object" ? inputs : {}) as Readonly<Record<string, Value>>,
+    environment: level.environment,
+    steps: createObject<Value>(),
+    action: NO_ACTION,
+  };
+  exportEnv(run, scope, definition.env);
+  const list = { invocations: definition.steps, dir: level.dir, root: level.root };
+  const prepared = await prepareActions(run, list);
+  const before = await runPres(run, prepared, {
+    scope,
+    posts: job.posts,
+    expand: ({ invocation }) => invocationOf(run, scope, invocation),
+    pathOf: () => String(run.state.nextPhase++),
+  });
+  if (before !== undefined) run.state.hasFailed = true;
+  const { outcome, exports } = await runActionSteps(run, {
+    ...list,
+    scope,
+    posts: job.posts,
+    hasTimeouts: true,
+    runAction,
+    onStatus: (status) => {
+      run.state.hasFailed = true;
+      if (status === "cancelled") run.state.isCancelled = true;
+    },
+  });
+  const after = await runPostsOfJob(run);
+  const failed = before?.outcome ?? outcome ?? after;
+  const outputs = outputsOf(run, scope, definition.outputs);
+  return { outcome: failed ?? { status: "success" }, outputs, exports };
+}
+
+// What steps write to GITHUB_ENV wins over it, so it is below that.
+function exportEnv(run: Run, scope: ActionScope, env: Readonly<Record<string, string>>): void {
+  const evaluation = evaluationOf(run, scope);
+  scope.environment.export(mapObject(env, (text): RuntimeString => evaluateText(text, evaluation)));
+}
