@@ -1,6 +1,6 @@
 const MAX_ENTRIES = 1000;
 const MAX_KEY_LENGTH = 32 * 1024;
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_CHARACTERS = 256 * 1024;
 
 /** Keeps what was made of a text; see `createCache`. */
 export interface Cache<T> {

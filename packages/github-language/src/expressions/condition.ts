@@ -44,7 +44,9 @@ function evaluate({ template, expressions }: Condition, options: EvaluateOptions
   const [only] = expressions;
   if (template !== undefined || only === undefined) {
     const text = evaluateParts(template ?? [], evaluation);
-    return { holds: text !== "", explanation: "the condition is a text, which is always true" };
+    const explanation =
+      text === "" ? "the condition is an empty text" : "the condition is a text, which is always true";
+    return { holds: text !== "", explanation };
   }
   const holds = isTruthy(evaluateExpression(only, evaluation));
   return { holds, explanation: explain(only.node, trace, options.contexts) };
@@ -70,7 +72,7 @@ export function readCondition(text: string): Condition {
 export function warn(text: string, template: readonly unknown[]): string {
   const isSpace = template.every((part) => typeof part !== "string" || part.trim() === "");
   const what = isSpace ? "White space" : "Text";
-  return `${what} outside of \${{ }} makes the condition a text, which is always true: ${clip(JSON.stringify(text))}`;
+  return `${what} outside of \${{ }} makes the condition a text, which is always true: ${JSON.stringify(clip(text))}`;
 }
 
 function isStatusCall({ name }: { readonly name: string }): boolean {

@@ -8,6 +8,7 @@ import { renderNode } from "./render.ts";
 const MAX_LENGTH = 500;
 const MAX_PARTS = 3;
 const MAX_VALUES = 2;
+const MAX_VALUE_LENGTH = 60;
 
 /** Which part of a condition made it true or false. `trace` has the values of the parts that were evaluated. */
 export function explain(node: Node, trace: ReadonlyMap<Node, Data>, contexts: Contexts): string {
@@ -30,11 +31,12 @@ function explainPart(node: Node, trace: ReadonlyMap<Node, Data>, contexts: Conte
   const source = `\`${oneLine(clip(renderNode(node), 120))}\``;
   const data = trace.get(node) ?? null;
   const operands = typeof data === "boolean" ? operandsOf(node).filter((operand) => trace.has(operand)) : [node];
-  const shown = operands.slice(0, MAX_VALUES).map((operand) => describe(trace.get(operand) ?? null));
+  const values = operands.slice(0, MAX_VALUES).map((operand) => trace.get(operand) ?? null);
   // One value beside a secret can tell what the secret is, in `secrets.a == inputs.b`.
-  const isHidden = namesSecret(node) || shown.some((value) => holdsSecret(value, contexts));
+  const isHidden = namesSecret(node) || values.some((value) => holdsSecret(value, contexts));
+  const shown = isHidden ? [] : values.map(describe);
   if (typeof data !== "boolean") return `${source} is ${isHidden ? describeHidden(data) : shown.join("")}`;
-  return `${source} is ${data}${isHidden || shown.length === 0 ? "" : ` (${shown.join(" and ")})`}`;
+  return `${source} is ${data}${shown.length === 0 ? "" : ` (${shown.join(" and ")})`}`;
 }
 
 // The parts whose values say why: those that are not written down in the condition itself.
@@ -60,7 +62,7 @@ function isUnknown({ type }: Node): boolean {
 function describe(data: Data): string {
   if (data === null) return "null";
   if (!isPrimitive(data)) return textOf(data) === "Array" ? "an array" : "an object";
-  return typeof data === "string" ? oneLine(JSON.stringify(clip(data))) : textOf(data);
+  return typeof data === "string" ? oneLine(JSON.stringify(clip(data, MAX_VALUE_LENGTH))) : textOf(data);
 }
 
 function describeHidden(data: Data): string {
@@ -98,10 +100,10 @@ function namesSecretKey(object: Node, key: Node | "*"): boolean {
 }
 
 // Also a secret that came another way, such as an input whose default is the token.
-function holdsSecret(shown: string, contexts: Contexts): boolean {
-  return knownSecrets(contexts).some((secret) =>
-    shown.includes(clip(JSON.stringify(secret).slice(1, -1), 50).slice(0, 40)),
-  );
+function holdsSecret(data: Data, contexts: Contexts): boolean {
+  if (!isPrimitive(data)) return false;
+  const text = textOf(data);
+  return knownSecrets(contexts).some((secret) => text.slice(0, MAX_VALUE_LENGTH + secret.length).includes(secret));
 }
 
 function knownSecrets(contexts: Contexts): string[] {

@@ -1,5 +1,5 @@
 import { createObject, type Value } from "@steps/model";
-import { type Budget, spendBytes, spendEffort } from "./budget.ts";
+import { type Budget, spendBytes, spendEffort, spendText } from "./budget.ts";
 import { Failure } from "./error.ts";
 import { expressionLimits } from "./limits.ts";
 import { type Data, foldCase, isPrimitive, itemsOf, textOf } from "./operators.ts";
@@ -47,6 +47,8 @@ function escapeUnit(unit: string): string {
 export function readJson(text: string, budget: Budget): Value {
   if (text.trim() === "") throw new Failure("INVALID_ARGUMENT", '"fromJSON" was given an empty text');
   spendEffort(budget, text.length);
+  // The parser knows no limit; what it makes is only paid for afterwards.
+  if (text.length * 2 > budget.bytesLeft) spendText(budget, text.length);
   return rebuild(parse(text), 0, budget);
 }
 

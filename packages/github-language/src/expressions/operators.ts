@@ -80,7 +80,7 @@ function isLess(left: Data, right: Data, budget: Budget): boolean {
 }
 
 function toNumber(data: Data, budget: Budget): number {
-  if (typeof data === "string") spendEffort(budget, data.length);
+  if (typeof data === "string") spendEffort(budget, data.length + 16);
   return numberOf(data);
 }
 
