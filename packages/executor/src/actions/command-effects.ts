@@ -56,8 +56,9 @@ export class CommandEffects implements CommandSink {
     tell(this.#run, { type: "secret-found", at: Date.now(), path: this.#scope.path, values: marked });
   }
 
-  annotate({ level, matcher: _, ...rest }: Found): void {
-    if (level !== "debug") this.annotations.push({ level, ...rest } as Annotation);
+  annotate(found: Found): void {
+    const annotation = annotationOf(found);
+    if (annotation !== undefined) this.annotations.push(annotation);
   }
 
   problem(message: string): void {
@@ -90,4 +91,18 @@ export class CommandEffects implements CommandSink {
     if (Object.keys(exports).length > 0) environment.export(exports);
     return exports;
   }
+}
+
+function annotationOf({ level, message, title, file, line, endLine, col, endColumn }: Found): Annotation | undefined {
+  if (level === "debug") return undefined;
+  return {
+    level,
+    message,
+    ...(title === undefined ? {} : { title }),
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+    ...(endLine === undefined ? {} : { endLine }),
+    ...(col === undefined ? {} : { column: col }),
+    ...(endColumn === undefined ? {} : { endColumn }),
+  };
 }
