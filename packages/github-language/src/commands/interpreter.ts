@@ -111,7 +111,7 @@ export function createInterpreter(options: InterpreterOptions): Interpreter {
     state.stopToken === undefined ? RULES.has(name) : name === state.stopToken;
   return {
     line(text, stream = scans) {
-      const command = parseCommand(text, isKnown);
+      const command = text.includes("::") || text.includes("##[") ? parseCommand(text, isKnown) : undefined;
       if (command) return runCommand(text, command, state);
       if (options.matchers.size === 0) return text;
       let scan = scans.get(stream);

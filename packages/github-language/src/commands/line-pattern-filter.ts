@@ -6,12 +6,18 @@ interface FilterState {
   /** By unit of ASCII; others are in `others`. */
   readonly next: (FilterState | undefined)[];
   readonly others: Map<number, FilterState>;
-  readonly hasMatch: boolean;
+  /** Whether nothing that follows changes the answer. */
+  readonly isFinal: boolean;
   readonly hasMatchAtEnd: boolean;
 }
 
 const MAX_STATES = 128;
 const MAX_OTHERS = 64;
+
+/** Whether a filter is certain of a match too, not only of none. */
+export function isExact({ code }: Program): boolean {
+  return code.every(({ op, ...rest }) => op !== "look" && !("assertion" in rest && /word/.test(rest.assertion)));
+}
 
 /**
  * Says in one step for each unit whether a line may have a match: `false` is certain. Word boundaries and look-ahead are
@@ -32,7 +38,7 @@ export function createLineFilter(program: Program): (line: string) => boolean {
       waiting,
       next: Array.from<FilterState | undefined>({ length: 128 }).fill(undefined),
       others: new Map(),
-      hasMatch: isMatched,
+      isFinal: isMatched || waiting.length === 0,
       hasMatchAtEnd: isMatched || closure(program, waiting, { isStart: true, isEnd: true }).isMatched,
     };
     states.set(key, state);
@@ -47,7 +53,7 @@ export function createLineFilter(program: Program): (line: string) => boolean {
   };
   return (line) => {
     let state = (start ??= build(first.waiting, first.isMatched));
-    for (let at = 0; at < line.length && !state.hasMatch; at++) {
+    for (let at = 0; at < line.length && !state.isFinal; at++) {
       const unit = line.charCodeAt(at);
       let next = unit < 128 ? state.next[unit] : state.others.get(unit);
       if (!next) {

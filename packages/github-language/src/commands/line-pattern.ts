@@ -1,4 +1,4 @@
-import { createLineFilter } from "./line-pattern-filter.ts";
+import { createLineFilter, isExact } from "./line-pattern-filter.ts";
 import { parseLinePattern } from "./line-pattern-parser.ts";
 import { compileProgram, type Instruction, type Program } from "./line-pattern-program.ts";
 import { isWordUnit } from "./line-pattern-set.ts";
@@ -7,6 +7,8 @@ import { isWordUnit } from "./line-pattern-set.ts";
 export interface LinePattern {
   /** How many numbered groups it has, the whole match not counted. */
   readonly groups: number;
+  /** Whether there is a match: what `match` would say, in less time. */
+  test(line: string): boolean | "exhausted";
   /**
    * The first match: the whole of it, then each group, `undefined` for a group that took no part. Nothing without a
    * match; `"exhausted"` when the search took more steps than any useful pattern needs.
@@ -27,10 +29,15 @@ export function compileLinePattern(text: string): LinePattern {
   const parsed = parseLinePattern(text);
   const program = compileProgram(parsed);
   const mayMatch = createLineFilter(program);
-  return {
-    groups: parsed.groups,
-    match: (line) => (mayMatch(line) ? search(program, line) : undefined),
+  const isCertain = isExact(program);
+  const match = (line: string): ReturnType<LinePattern["match"]> =>
+    mayMatch(line) ? search(program, line) : undefined;
+  const test = (line: string): boolean | "exhausted" => {
+    if (isCertain) return mayMatch(line);
+    const groups = match(line);
+    return groups === "exhausted" ? groups : groups !== undefined;
   };
+  return { groups: parsed.groups, test, match };
 }
 
 interface Search {

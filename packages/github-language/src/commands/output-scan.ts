@@ -15,6 +15,8 @@ export interface Scanner {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const COLONS = Buffer.from("::");
+const HASHES = Buffer.from("##[");
 const COLON = 0x3a;
 const HASH = 0x23;
 
@@ -33,16 +35,16 @@ export function nextLineEnd(scanner: Scanner, from: number): number | undefined 
  */
 export function startsCandidate(scanner: Scanner, isLineStart: boolean): number | undefined {
   const { bytes, at } = scanner;
+  if (scanner.hashes === undefined || scanner.hashes < at) scanner.hashes = found(bytes.indexOf(HASHES, at));
   for (let from = at; ;) {
-    if (scanner.colons === undefined || scanner.colons < from)
-      scanner.colons = found(bytes.indexOf("::", from, "latin1"));
-    if (scanner.hashes === undefined || scanner.hashes < at) scanner.hashes = found(bytes.indexOf("##[", at, "latin1"));
+    if (scanner.colons === undefined || scanner.colons < from) scanner.colons = found(bytes.indexOf(COLONS, from));
     const next = Math.min(scanner.colons, scanner.hashes);
     if (next === Infinity) return undefined;
     const start = lineStart(bytes, next, { at, isLineStart });
     if (start !== undefined) return start;
     if (next === scanner.hashes) return next;
-    from = next + 2;
+    // Nothing else in this line can begin with it.
+    from = nextLineEnd(scanner, next) ?? bytes.length;
   }
 }
 

@@ -6,8 +6,8 @@ type Found = Readonly<Partial<Record<MatchedField, string>>>;
 
 /** How far problems of several lines have come on one stream of one process; only `ProblemMatchers` looks inside. */
 export interface MatchScan {
-  /** By matcher: what each pattern but the last has found on the lines just before. */
-  readonly found: WeakMap<object, (Found | undefined)[]>;
+  /** By matcher: the lines, down to the one that each pattern but the last has matched. */
+  readonly lines: WeakMap<object, (readonly string[] | undefined)[]>;
 }
 
 interface Matcher extends MatcherConfig {
@@ -24,7 +24,7 @@ const MAX_STRIKES = 3;
 export class ProblemMatchers {
   #matchers: readonly Matcher[] = [];
   #dropped: string[] = [];
-  readonly #scan: MatchScan = { found: new WeakMap() };
+  readonly #scan: MatchScan = { lines: new WeakMap() };
 
   /** How many owners have a matcher. */
   get size(): number {
@@ -56,7 +56,7 @@ export class ProblemMatchers {
 
   /** A scan for one stream of one process. */
   createScan(): MatchScan {
-    return { found: new WeakMap() };
+    return { lines: new WeakMap() };
   }
 
   /** The line as the matchers see it: without colour codes. */
@@ -70,7 +70,7 @@ export class ProblemMatchers {
     for (const matcher of this.#matchers) {
       const found = this.#matchOne(matcher, text, scan);
       if (!found) continue;
-      for (const other of this.#matchers) if (other !== matcher) scan.found.delete(other);
+      for (const other of this.#matchers) if (other !== matcher) scan.lines.delete(other);
       const annotation = annotationOf(found, matcher);
       if (annotation) return annotation;
     }
@@ -85,46 +85,53 @@ export class ProblemMatchers {
 
   #matchOne(matcher: Matcher, text: string, scan: MatchScan): Found | undefined {
     const { patterns } = matcher;
-    if (patterns.length === 1) return this.#matchPattern(matcher, 0, text);
-    const before = scan.found.get(matcher) ?? [];
     const last = patterns.length - 1;
+    if (last === 0) return this.#matches(matcher, 0, text) ? this.#fieldsOf(matcher, [text]) : undefined;
+    const before = scan.lines.get(matcher) ?? [];
     // From the last one back: a line goes on with a problem before it begins another.
     for (let index = last; index >= 0; index--) {
-      const running = index === 0 ? {} : before[index - 1];
+      const running = index === 0 ? [] : before[index - 1];
       if (!running) continue;
-      const found = this.#matchPattern(matcher, index, text);
-      if (!found) before[index === last ? index - 1 : index] = undefined;
-      else if (index < last) before[index] = { ...found, ...running };
+      const isMatch = this.#matches(matcher, index, text);
+      if (!isMatch) before[index === last ? index - 1 : index] = undefined;
+      else if (index < last) before[index] = [...running, text];
       else {
-        scan.found.set(
-          matcher,
-          patterns[index]?.isLoop ? before.map((item, at) => (at === last - 1 ? item : undefined)) : [],
-        );
-        return { ...found, ...running };
+        const isLoop = patterns[last]?.isLoop === true;
+        scan.lines.set(matcher, isLoop ? before.map((lines, at) => (at === last - 1 ? lines : undefined)) : []);
+        return this.#fieldsOf(matcher, [...running, text]);
       }
     }
-    scan.found.set(matcher, before);
+    scan.lines.set(matcher, before);
     return undefined;
   }
 
-  #matchPattern(matcher: Matcher, index: number, text: string): Found | undefined {
-    const entry = matcher.patterns[index];
-    const groups = entry?.pattern.match(text);
-    if (!entry || !groups) return undefined;
-    if (groups === "exhausted") {
-      matcher.strikes += 1;
-      if (matcher.strikes >= MAX_STRIKES && this.#matchers.includes(matcher)) {
-        this.#matchers = this.#matchers.filter((other) => other !== matcher);
-        this.#dropped.push(matcher.owner);
-      }
-      return undefined;
-    }
+  #matches(matcher: Matcher, index: number, text: string): boolean {
+    const result = matcher.patterns[index]?.pattern.test(text) ?? false;
+    return result === "exhausted" ? this.#strike(matcher) : result;
+  }
+
+  // Only a problem that is whole is worth finding the groups of all its lines.
+  #fieldsOf(matcher: Matcher, lines: readonly string[]): Found | undefined {
     const found: Partial<Record<MatchedField, string>> = {};
-    for (const field of MATCHED_FIELDS) {
-      const group = entry.fields[field];
-      if (group !== undefined) found[field] = groups[group] ?? "";
+    for (const [index, { pattern, fields }] of matcher.patterns.entries()) {
+      const groups = pattern.match(lines[index] ?? "");
+      if (groups === "exhausted") this.#strike(matcher);
+      if (groups === "exhausted" || !groups) return undefined;
+      for (const field of MATCHED_FIELDS) {
+        const group = fields[field];
+        if (group !== undefined) found[field] = groups[group] ?? "";
+      }
     }
     return found;
+  }
+
+  #strike(matcher: Matcher): false {
+    matcher.strikes += 1;
+    if (matcher.strikes >= MAX_STRIKES && this.#matchers.includes(matcher)) {
+      this.#matchers = this.#matchers.filter((other) => other !== matcher);
+      this.#dropped.push(matcher.owner);
+    }
+    return false;
   }
 }
 
