@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { schemaProblems } from "./document-schemas.ts";
 import { findMismatches } from "./find-mismatches.ts";
 import type { Ended } from "./start-command.ts";
 
@@ -68,11 +69,12 @@ function documentProblems(ended: Ended, { expect, command, dir }: Expected): str
   const problems: string[] = [];
   if ("stdoutJson" in expect) problems.push(...findMismatches(expect["stdoutJson"], parse(ended.stdout), "stdout:"));
   if ("trace" in expect) {
-    problems.push(...findMismatches(expect["trace"], read(flagOf(command, "--output-file"), "trace.json"), "trace:"));
+    const trace = read(flagOf(command, "--output-file"), "trace.json");
+    problems.push(...findMismatches(expect["trace"], trace, "trace:"), ...schemaProblems("trace", trace));
   }
   if ("result" in expect) {
     const result = read(flagOf(command, "--step-results-file"), "step-results.json");
-    problems.push(...findMismatches(expect["result"], result, "result:"));
+    problems.push(...findMismatches(expect["result"], result, "result:"), ...schemaProblems("step-results", result));
   }
   return problems;
 }
