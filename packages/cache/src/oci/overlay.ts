@@ -39,7 +39,8 @@ export function createOverlay(limits: Limits): Overlay {
   let entries = 0;
   return {
     root,
-    apply(entry, source) {
+    apply(given, source) {
+      const entry = { ...given, path: belowRoot(given.path) };
       entries += 1;
       if (entries > limits.maxEntries) {
         throw new CacheError(
@@ -69,6 +70,11 @@ export function createOverlay(limits: Limits): Overlay {
   };
 }
 
+// The names in a layer are those of the image's root, whether they say so with a slash or not.
+function belowRoot(path: string): string {
+  return path.replace(/^(?:\.?\/+)+/, "");
+}
+
 function createDir(layer: number): OverlayNode {
   const source = { layer, ordinal: -1 };
   return { type: "dir", isExecutable: false, size: 0, target: "", source, layer, children: new Map() };
@@ -77,7 +83,6 @@ function createDir(layer: number): OverlayNode {
 function checkPath(path: string, limits: Limits): string[] {
   // The archive's reader puts this sign where bytes are not UTF-8, and two names could become one.
   if (path.includes("\u{fffd}")) throw unsafe(path, "is not UTF-8");
-  if (path.startsWith("/")) throw unsafe(path, "is absolute");
   if (Buffer.byteLength(path) > limits.maxPathBytes) throw unsafe(path, "is too long");
   const parts = path.split("/");
   if (parts.length > limits.maxDepth) throw unsafe(path, `is more than ${limits.maxDepth} folders deep`);
@@ -145,7 +150,7 @@ function resolve(
   const { type, isExecutable, size, target } = entry;
   const { layer } = source;
   if (type !== "hardlink") return { type, isExecutable, size, target, source, layer, children: new Map() };
-  const found = find(root, checkPath(target.replace(/^(?:\.\/+)+/, ""), limits));
+  const found = find(root, checkPath(belowRoot(target), limits));
   if (found === undefined || found.type === "dir") {
     throw unsafe(entry.path, `is a link to ${quote(target)}, where no file is`);
   }

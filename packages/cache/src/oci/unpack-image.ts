@@ -84,7 +84,7 @@ function planPlaces(root: OverlayNode, plan: TreePlan): Places {
       const { type, isExecutable, source, target } = child;
       const node = plan.add({ path, type, isExecutable });
       if (type === "dir") walk(child, `${path}/`);
-      else if (type === "link") links.push({ node, target });
+      else if (type === "link") links.push({ node, target: fromFolder(path, target) });
       else {
         const key = `${source.layer}:${source.ordinal}`;
         const nodes = files.get(key);
@@ -95,6 +95,13 @@ function planPlaces(root: OverlayNode, plan: TreePlan): Places {
   };
   walk(root, "");
   return { files, links };
+}
+
+// In a container such a link starts at the image's root; here the root is a folder. Where it leads is checked like any other.
+function fromFolder(path: string, target: string): string {
+  if (!target.startsWith("/")) return target;
+  const depth = path.split("/").length - 1;
+  return `${"../".repeat(depth)}${target.replace(/^\/+/, "")}` || ".";
 }
 
 async function writeLinks(writer: TreeWriter, { links }: Places): Promise<void> {
