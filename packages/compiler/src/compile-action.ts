@@ -1,4 +1,11 @@
-import { type ActionReference, createObject, isReferenceProblem, parseActionReference, type Value } from "@steps/model";
+import {
+  type ActionReference,
+  createObject,
+  isReferenceProblem,
+  parseActionReference,
+  type StepReference,
+  type Value,
+} from "@steps/model";
 import { checkTemplates } from "./check-template.ts";
 import { reportProblem } from "./compile-reference.ts";
 import { asMapping, asString, asValue, type CompileContext, escapePointer } from "./context.ts";
@@ -42,4 +49,22 @@ export function readActionInputs(context: CompileContext, item: YamlMapping, poi
     inputs[name] = asValue(context, value);
   }
   return inputs;
+}
+
+const UPSTREAM = /^https:\/\/gitlab\.com\/components\/action-runner(?:\.git)?\/?$/i;
+
+/**
+ * The action behind GitLab's own form of it: a step in the repository `components/action-runner` with the inputs `action` and
+ * `inputs`, to which its step runner compiles `action:`.
+ */
+export function readUpstreamAction(
+  reference: StepReference,
+  inputs: Readonly<Record<string, Value>>,
+): { readonly step: ActionReference; readonly inputs: Record<string, Value> } | undefined {
+  if (reference.kind !== "git" || !UPSTREAM.test(reference.url)) return undefined;
+  const { action, inputs: given = {}, ...others } = inputs;
+  if (typeof action !== "string" || Object.keys(others).length > 0) return undefined;
+  const step = parseActionReference(action);
+  const isMapping = typeof given === "object" && given !== null && !Array.isArray(given);
+  return isReferenceProblem(step) || !isMapping ? undefined : { step, inputs: { ...(given as Record<string, Value>) } };
 }

@@ -17,7 +17,7 @@ import { readScript } from "./compile-script.ts";
 import { asMapping, asString, checkKeys, type CompileContext } from "./context.ts";
 import { readEnv } from "./compile-env.ts";
 import { FINALLY_KEYS } from "./keys/definition-keys.ts";
-import { readAction, readActionInputs } from "./compile-action.ts";
+import { readAction, readActionInputs, readUpstreamAction } from "./compile-action.ts";
 import { INLINE_KEYS, INLINE_KINDS, INVOCATION_KEYS, KIND_KEYS } from "./keys/invocation-keys.ts";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
@@ -127,6 +127,8 @@ function readInvocation(
   const inputs = isInline ? createObject<Value>() : readInputs(context, item, { pointer });
   const secrets = isInline ? undefined : readGrants(context, item, pointer);
   if (step === undefined) return undefined;
+  const upstream = readUpstreamAction(step, inputs);
+  if (upstream !== undefined) return { ...common, ...upstream };
   return { ...common, step, inputs, ...(secrets === undefined ? {} : { secrets }) };
 }
 

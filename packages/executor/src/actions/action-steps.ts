@@ -69,13 +69,15 @@ export async function runActionSteps(run: Run, list: ActionList): Promise<Action
   return { outcome, exports };
 }
 
+const MAX_TITLE_LENGTH = 100;
+
 /** As it is shown unless its title has expressions. */
 export function titleOf({ name, step, github }: StepInvocation): string {
   if (github?.title !== undefined) return github.title;
   if (step.kind === "action") return formatAction(step);
   const script = step.kind === "inline" ? (step.specDefinition.definition.github?.script ?? "") : "";
   const [first = ""] = script.trim().split("\n", 1);
-  return first === "" ? name : `Run ${first.slice(0, 100)}`;
+  return first === "" ? name : `Run ${first}`;
 }
 
 function contextOf(end: StepEnd): Record<string, Value> {
@@ -109,11 +111,15 @@ async function runItem(run: Run, list: ActionList, item: Item): Promise<StepEnd>
 function shownTitle(run: Run, scope: ActionScope, invocation: StepInvocation): string {
   const title = titleOf(invocation);
   try {
-    return evaluateText(title, evaluationOf(run, scope));
+    return oneLine(evaluateText(title, evaluationOf(run, scope)));
   } catch (error) {
     if (!(error instanceof GithubExpressionError)) throw error;
-    return title;
+    return oneLine(title);
   }
+}
+
+function oneLine(text: string): string {
+  return (text.trim().split(/[\r\n]/, 1)[0] ?? "").slice(0, MAX_TITLE_LENGTH);
 }
 
 // Evaluated only now: what it says may depend on the step.
