@@ -1,31 +1,58 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCache } from "@steps/cache";
+import { buildImageArchive, type ComponentRequest, createCache } from "@steps/cache";
 import { createGitRepository } from "@steps/testkit";
+import { serveLayout } from "../layout-registry.ts";
 import { absolute, median, type Row } from "../measure.ts";
 
 const ROUNDS = 50;
+const STEP = "spec: {}\n---\nexec: {command: [echo, hi]}\n";
+const PARTS = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`steps/part${i}.sh`, `echo ${i}\n`]));
 
-/** A pinned component that is in the cache: each round is a new job, and there is no program it could start. */
+/** Pinned components that are in the cache: each round is a new job, and there is nobody that it could ask. */
 export async function warmComponent(scratch: string): Promise<Row[]> {
+  const root = join(scratch, "cache");
+  const git = await fetchRepository(scratch, root);
+  const image = await fetchImage(scratch, root);
+  return [await measure("warm git component", root, git), await measure("warm image component", root, image)];
+}
+
+async function fetchRepository(scratch: string, root: string): Promise<ComponentRequest> {
   const dir = join(scratch, "repository");
   mkdirSync(dir);
-  const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`steps/part${i}.sh`, `echo ${i}\n`]));
-  const repository = await createGitRepository(dir, {
-    "steps/step.yml": "spec: {}\n---\nexec: {command: [echo, hi]}\n",
-    ...files,
-  });
+  const repository = await createGitRepository(dir, { "steps/step.yml": STEP, ...PARTS });
   const request = { kind: "git", url: `file://${dir}`, version: await repository.revision() } as const;
-  const cacheRoot = join(scratch, "cache");
-  await using cold = createCache({ root: cacheRoot });
+  await using cold = createCache({ root });
   await cold.resolve(request);
+  return request;
+}
+
+async function fetchImage(scratch: string, root: string): Promise<ComponentRequest> {
+  const baseDir = join(scratch, "image");
+  mkdirSync(join(baseDir, "steps"), { recursive: true });
+  for (const [path, text] of Object.entries({ "step.yml": STEP, ...PARTS })) writeFileSync(join(baseDir, path), text);
+  const layout = join(scratch, "layout");
+  const { digest } = await buildImageArchive(layout, {
+    version: "1.0.0",
+    common: { ".": "." },
+    platforms: [],
+    baseDir,
+  });
+  await using registry = await serveLayout(layout);
+  const request = { kind: "oci", registry: registry.host, repository: "bench/step", tag: digest } as const;
+  await using cold = createCache({ root, env: { HOME: scratch } });
+  await cold.resolve(request);
+  return request;
+}
+
+async function measure(name: string, root: string, request: ComponentRequest): Promise<Row> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    await using cache = createCache({ root: cacheRoot, env: { PATH: "/nonexistent" } });
+    await using cache = createCache({ root, env: { PATH: "/nonexistent" } });
     const start = performance.now();
     const found = await cache.resolve(request);
     times.push(performance.now() - start);
     if (!found.fetch.isHit) throw new Error("The component was not in the cache");
   }
-  return [absolute("warm git component", { measured: median(times), limit: 2, unit: "ms" })];
+  return absolute(name, { measured: median(times), limit: 2, unit: "ms" });
 }
