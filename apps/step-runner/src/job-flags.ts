@@ -30,8 +30,8 @@ export const givenFlags: Flags = {
   compat: {
     type: "string",
     summary:
-      "Where the years differ: scripts go on after a failing line (2025), commands start in the step's folder and find $OUTPUT_FILE, $ENV_FILE, $STEP_JSON (blueprint)",
-    choices: ["2025", "blueprint"],
+      "Where the years differ: scripts go on after a failing line (2025), commands start in the step's folder and find $OUTPUT_FILE, $ENV_FILE, $STEP_JSON (blueprint; auto: those of files with type: and no typed input)",
+    choices: ["2025", "blueprint", "auto"],
     env: "STEP_RUNNER_COMPAT",
   },
   "strict-moa": {
@@ -72,7 +72,7 @@ export function givenByFlags(line: CommandLine): Pick<RunRequest, "offeredEnv" |
   const names = Object.keys(secrets);
   const compat = line.string("compat");
   const mode = {
-    ...(compat === "2025" || compat === "blueprint" ? ({ compat } as const) : {}),
+    ...(compat === "2025" || compat === "blueprint" || compat === "auto" ? ({ compat } as const) : {}),
     ...(line.boolean("strict-moa") ? { isStrictMoa: true } : {}),
     ...(line.string("sensitive") === "warn" ? { warnsOfSensitive: true } : {}),
   };

@@ -6,7 +6,7 @@ import { type Compiled, type CompileContext, type CompileOptions, createContext,
 import { readPrototext } from "./read-prototext.ts";
 import { readYaml } from "./read-yaml.ts";
 import { spanPosition } from "./span.ts";
-import type { YamlNode } from "./yaml-node.ts";
+import { childOf, type YamlNode } from "./yaml-node.ts";
 
 /** Compiles a step file: two YAML documents, the spec and the definition. Never throws. */
 export function compileStepFile(source: Source, options: CompileOptions = {}): Compiled {
@@ -76,7 +76,16 @@ function readFile(context: CompileContext, documents: readonly YamlNode[]): Spec
     return undefined;
   }
   refuseFurther(context, documents, 2);
-  return readPair(context, { spec, definition });
+  const pair = readPair(context, { spec, definition });
+  if (pair?.definition.type !== "exec" || !isBlueprint(spec, definition)) return pair;
+  return { ...pair, definition: { ...pair.definition, isBlueprint: true } };
+}
+
+/** Whether a file is of the days before `type:` moved from the definition to the inputs (`steps-language` C1). */
+function isBlueprint(spec: YamlNode, definition: YamlNode): boolean {
+  const inputs = childOf(childOf(spec, "spec") ?? spec, "inputs");
+  const ports = inputs?.kind === "mapping" ? [...inputs.entries.values()] : [];
+  return childOf(definition, "type") !== undefined && ports.every(({ value }) => childOf(value, "type") === undefined);
 }
 
 function refuseFurther(context: CompileContext, documents: readonly YamlNode[], count: number): void {

@@ -88,12 +88,17 @@ function prepare(run: Run, level: Level, call: ExecCall): Prepared {
 }
 
 // In the blueprint a command starts where its step file is (`steps-language` C1); what is built in has no such place.
-function startOf(run: Run, level: Level, { isBuiltin }: ExecCall): string {
-  return run.request.mode?.compat === "blueprint" && !isBuiltin ? level.dir : run.request.workDir;
+function startOf(run: Run, level: Level, { definition, isBuiltin }: ExecCall): string {
+  return isOfBlueprint(run, definition) && !isBuiltin ? level.dir : run.request.workDir;
+}
+
+function isOfBlueprint(run: Run, { isBlueprint }: ExecDefinition): boolean {
+  const compat = run.request.mode?.compat;
+  return compat === "blueprint" || (compat === "auto" && isBlueprint === true);
 }
 
 function environmentOf(run: Run, level: Level, call: ExecCall & { readonly workDir: string }): EnvironmentRecord {
-  const isBlueprint = run.request.mode?.compat === "blueprint";
+  const isBlueprint = isOfBlueprint(run, call.definition);
   // The blueprint's processes find their files by these names.
   const files = isBlueprint ? { OUTPUT_FILE: level.files.outputFile(), ENV_FILE: level.files.exportFile() } : {};
   const flat = level.environment.flatten();

@@ -61,6 +61,8 @@ export interface ExecDefinition {
   /** The process finds a file with its inputs and environment as JSON: `STEP_JSON` is its path. */
   readonly hasContextFile?: boolean;
   readonly inheritEnv?: readonly string[];
+  /** Written in the form of the blueprint: `type:`, and no input with a type. Known of a file alone; no part of the baseline. */
+  readonly isBlueprint?: boolean;
   /** Present: the definition is one of GitHub Actions. */
   readonly github?: GithubPart;
 }

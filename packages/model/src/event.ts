@@ -58,7 +58,7 @@ export interface RunRequestRecord {
 /** How the language is read, where that is not the default. */
 export interface RunMode {
   /** The year or document whose meaning applies where it differs (`steps-language` C1, C12). */
-  readonly compat?: "2025" | "blueprint";
+  readonly compat?: "2025" | "blueprint" | "auto";
   /** Only strings may have text around them (`steps-language` C3). */
   readonly isStrictMoa?: boolean;
   /** Secrets in places that are not marked for them are noted instead of refused (`steps-language` C30). */

@@ -125,7 +125,7 @@ export function requestOf(trace: TraceJson): RecordedRequest {
 
 function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {
   return {
-    ...(compat === "2025" || compat === "blueprint" ? { compat } : {}),
+    ...(compat === "2025" || compat === "blueprint" || compat === "auto" ? { compat } : {}),
     ...(strictMoa === true ? { isStrictMoa: true } : {}),
     ...(warnSensitive === true ? { warnsOfSensitive: true } : {}),
   };

@@ -391,7 +391,7 @@ export const RequestSchema: GenMessage<Request, {jsonType: RequestJson}> = /*@__
  */
 export type Request_Mode = Message<"steps.v1.Request.Mode"> & {
   /**
-   * The year or document whose meaning applies where it differs: `2025`, `blueprint`.
+   * The year or document whose meaning applies where it differs: `2025`, `blueprint`, or `auto`.
    *
    * @generated from field: string compat = 1;
    */
@@ -417,7 +417,7 @@ export type Request_Mode = Message<"steps.v1.Request.Mode"> & {
  */
 export type Request_ModeJson = {
   /**
-   * The year or document whose meaning applies where it differs: `2025`, `blueprint`.
+   * The year or document whose meaning applies where it differs: `2025`, `blueprint`, or `auto`.
    *
    * @generated from field: string compat = 1;
    */
