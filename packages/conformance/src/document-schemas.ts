@@ -8,7 +8,13 @@ type Schema = Readonly<Record<string, unknown>>;
 export type DocumentKind = "trace" | "step-results";
 
 const folder = join(import.meta.dirname, "../../trace/schemas");
-const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, strictTypes: false, validateFormats: false });
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+  validateFormats: false,
+});
 const validators = { trace: compile("trace"), "step-results": compile("step-results") };
 
 /** What the published schema has against a document, and which members it does not know. */

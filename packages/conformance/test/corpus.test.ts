@@ -2,12 +2,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, it } from "vitest";
+import { checkAction } from "../src/check-action.ts";
 import { checkCompile } from "../src/check-compile.ts";
 import { checkExpression } from "../src/check-expression.ts";
+import { checkGithubExpression } from "../src/check-github-expression.ts";
 import { checkRun } from "../src/check-run.ts";
 import { type Case, readCases, readExpectedFailures } from "../src/read-cases.ts";
 
-const KINDS = ["expression", "compile", "job", "run"];
+const KINDS = ["expression", "github-expression", "compile", "action", "job", "run"];
 
 function corpus(cases: string, failures = ""): string {
   const dir = tempDir();
@@ -49,9 +51,30 @@ describe("a checker", () => {
     expect(() => checkExpression(one(expression))).toThrow("expect does not know valeu");
     const compile = { as: "list", input: "[]", expect: { diagnostic: [] } };
     expect(() => checkCompile(one(compile))).toThrow("expect does not know diagnostic");
+    const condition = { condition: "true", expect: { hold: true } };
+    expect(() => checkGithubExpression(one(condition))).toThrow("expect does not know hold");
+    const action = { manifest: "runs: {}", expect: { diagnostic: [] } };
+    expect(() => checkAction(one(action))).toThrow("expect does not know diagnostic");
     await expect(checkRun(one({ shell: "true", commands: [] }))).rejects.toThrow("belong to each of them");
     const misspelt = { commands: [{ shell: "true", expect: { stdoutContain: [] } }] };
     await expect(checkRun(one(misspelt))).rejects.toThrow("Command 1: expect does not know stdoutContain");
+  });
+
+  it("finds an expression and an action that are something else", () => {
+    const check = (data: Record<string, unknown>) => () => checkGithubExpression(one(data));
+    expect(check({ text: "${{ 1 }}", expect: { value: "1" } })).toThrow("strictly deep-equal");
+    expect(check({ text: "${{ 1 }}", expect: { error: { code: "UNKNOWN_NAME" } } })).toThrow("Expected an error");
+    expect(check({ text: "${{ x }}", expect: { error: { code: "WRONG_ARITY" } } })).toThrow("/error/code");
+    expect(check({ text: "${{ x }}", expect: { value: 1 } })).toThrow('There is no context "x"');
+    expect(check({ condition: "false", expect: { holds: true } })).toThrow("/holds: expected true");
+    expect(check({ condition: "true", place: "post-if", expect: { problems: [{}] } })).toThrow("/problems");
+    expect(check({ condition: "true", place: "post", expect: { problems: [] } })).toThrow("There is no place");
+    const manifest = "runs: {using: node24, main: a.js}";
+    const action = (expected: Record<string, unknown>) => () => checkAction(one({ manifest, expect: expected }));
+    action({ baseline: {} })();
+    expect(action({})).toThrow("/baseline: expected nothing");
+    expect(action({ baseline: { spec: { spec: { inputs: {} } } } })).toThrow("/baseline/spec");
+    expect(action({ baseline: {}, diagnostics: [{}] })).toThrow("/diagnostics");
   });
 
   it("finds a command that does something else", async () => {
