@@ -90,7 +90,7 @@ that show it, or the tests where no command can.
 | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-Where the years contradict each other, the newest holds; \`--compat 2025\` and \`--compat blueprint\` bring back what cannot be told from the file, \`--lenient\`, \`--strict-moa\`,
+Where the years contradict each other, the newest holds; \`--compat 2025\`, \`blueprint\` and \`auto\` bring back what cannot be told from the file, \`--lenient\`, \`--strict-moa\`,
 \`--strict-env\` and \`--sensitive warn\` choose between strict and kind. See [commands](cli.md) and [steps](steps.md).
 `;
 }
