@@ -12,3 +12,7 @@ export type { WorkflowJob } from "./workflow/job-facts.ts";
 export { type ListedJob, listWorkflowJobs } from "./workflow/list-jobs.ts";
 export type { MatrixValues } from "./workflow/matrix.ts";
 export type { CompileWorkflowJobOptions, WorkflowOptions } from "./workflow/workflow-options.ts";
+export { type GithubContexts, githubContexts } from "./contexts/github-contexts.ts";
+export { githubEnvironment } from "./contexts/github-environment.ts";
+export type { GitFacts, GithubFacts } from "./contexts/github-facts.ts";
+export type { ReadVariable } from "./contexts/variable-reader.ts";

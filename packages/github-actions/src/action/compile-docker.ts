@@ -29,6 +29,7 @@ export function compileDocker(reading: Reading, runs: Runs): ExecDefinition | un
     what: `"env" of "runs"`,
     at: "docker-env",
     pointer: ["definition", "env"],
+    isEnv: true,
   });
   placeAt(reading, ["definition", "github", "image"], imageNode);
   placeAt(reading, ["definition", "github", "entrypoint"], keys.get("entrypoint"));

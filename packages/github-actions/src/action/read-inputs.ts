@@ -3,7 +3,7 @@ import { createObject, type InputSpec } from "@steps/model";
 import { entriesOf, quote } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { templateOf } from "../reading/templates.ts";
-import { proseOf, textOf } from "../reading/texts.ts";
+import { proseOf, scalarText } from "../reading/texts.ts";
 
 export interface ActionInputs {
   /** By their names as written. */
@@ -48,19 +48,23 @@ function readInput(
       }
       case "deprecationmessage": {
         const text = proseOf(reading, value, `"deprecationMessage" of ${quote(name)}`);
-        if (text !== undefined) draft.deprecated[name] = text;
+        if (text) draft.deprecated[name] = text;
         break;
       }
       case "required":
-        if (textOf(reading, value, `"required" of ${quote(name)}`)?.toLowerCase() === "true") draft.required.push(name);
+        if (value.kind === "scalar" && scalarText(value).toLowerCase() === "true") draft.required.push(name);
         break;
       case "description": {
+        if (value.kind !== "scalar") break;
         const text = proseOf(reading, value, `The description of ${quote(name)}`);
         if (text) input = { ...input, description: text };
         break;
       }
       default:
     }
+  }
+  if (reading.isStrict && input.description === undefined) {
+    reading.report.note(node, { code: "incomplete-manifest", message: `${what} has no "description"` });
   }
   draft.inputs[name] = input;
 }

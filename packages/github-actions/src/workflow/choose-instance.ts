@@ -31,7 +31,8 @@ export function chooseInstance(
   const all = [...file.jobs.values()].flatMap((job) => readInstances(createReading("workflow"), job, contexts) ?? []);
   const named = jobName === undefined ? all : findByName(all, jobName);
   if (named.length > 0) return pick(reading, file, { candidates: named, matrix, asked: jobName });
-  const names = [...file.jobs.keys(), ...all.filter((one) => one.name !== one.jobId).map(({ name }) => name)];
+  if (file.jobs.size === 0 && reading.report.hasErrors) return undefined;
+  const names = [...new Set([...file.jobs.keys(), ...shownNames(all)])];
   const near = nearest(jobName ?? "", names);
   reading.report.error(file.root.entries.get("jobs")?.key, {
     code: "missing-job",
@@ -84,11 +85,11 @@ function pick(
   if (instance === undefined) {
     const given = Object.entries(matrix).map(([name, value]) => `${name}=${value}`);
     const message = `${what} has no instance with ${quote(given.join(", "))}`;
-    reading.report.error(at, { code: "missing-job", message, hint: list(candidates.map(({ name }) => name)) });
+    reading.report.error(at, { code: "missing-job", message, hint: list(shownNames(candidates)) });
     return undefined;
   }
   const message = asked === undefined ? "The workflow has several jobs" : `${what} has several instances`;
-  reading.report.error(at, { code: "ambiguous-job", message, hint: list(found.map(({ name }) => name)) });
+  reading.report.error(at, { code: "ambiguous-job", message, hint: list(shownNames(found)) });
   return undefined;
 }
 
@@ -97,6 +98,13 @@ function hasMatrix({ matrix }: JobInstance, wanted: Readonly<Record<string, stri
     const key = Object.keys(matrix ?? {}).find((one) => one.toLowerCase() === name.toLowerCase());
     return key !== undefined && toText(matrix?.[key] ?? null) === text;
   });
+}
+
+/** A name for each that means no other. */
+function shownNames(instances: readonly JobInstance[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of instances) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return instances.map(({ name, plainName }) => (counts.get(name) === 1 ? name : plainName));
 }
 
 function list(names: readonly string[]): string {

@@ -1,0 +1,503 @@
+import { decodeSpecDefinition, type Diagnostic, encodeSpecDefinition, formatDiagnostic } from "@steps/model";
+import { describe, expect, it } from "vitest";
+import { compileAction } from "./compile-action.ts";
+import type { CompiledAction, CompileActionOptions } from "./manifest.ts";
+
+function compile(text: string, options?: CompileActionOptions): CompiledAction {
+  return compileAction({ name: "action.yml", text }, options);
+}
+
+function brief(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map(({ severity, code, position }) => `${severity} ${code} ${position?.line ?? "-"}`);
+}
+
+function compiled(text: string): NonNullable<CompiledAction["specDefinition"]> {
+  const { specDefinition, diagnostics } = compile(text);
+  if (specDefinition === undefined) throw new Error(diagnostics.map(formatDiagnostic).join("\n"));
+  return specDefinition;
+}
+
+const NODE = "runs: { using: node20, main: dist/index.js }\n";
+
+/** A manifest with the given keys of `runs`, one a line. */
+function runs(...keys: string[]): string {
+  return `runs:\n${keys.map((key) => `  ${key}\n`).join("")}`;
+}
+
+/** A composite action of one step with the given keys, one a line. */
+function step(...keys: string[]): string {
+  return `${runs("using: composite", "steps:")}${keys.map((key, i) => `    ${i === 0 ? "-" : " "} ${key}\n`).join("")}`;
+}
+
+describe("inputs", () => {
+  it.each([
+    ["default: text", "text"],
+    ["default: true", "true"],
+    ["default: TRUE", "true"],
+    ["default: no", "no"],
+    ["default: 3", "3"],
+    ["default: 1.10", "1.1"],
+    ["default: '1.10'", "1.10"],
+    ["default: 0x10", "16"],
+    ["default: 0755", "755"],
+    ["default: 1e3", "1000"],
+    ["default: 12345678901234567890", "1.23456789012346E+19"],
+    ["default: ", ""],
+    ["default: ~", ""],
+    ["default: '~'", "~"],
+    ["default: ''", ""],
+    ["Default: x", "x"],
+    ["DEFAULT: x", "x"],
+    ["default: ${{ github.token }}", "${{ github.token }}"],
+    ["default: a ${{ runner.os }} b", "a ${{ runner.os }} b"],
+    ["description: none", undefined],
+    ["default: |\n      a\n      b\n", "a\nb\n"],
+  ])("reads %j as the runner does", (line, expected) => {
+    const { spec } = compiled(`inputs:\n  who:\n    ${line}\n${NODE}`);
+    expect(spec.inputs["who"]).toMatchObject({ type: "string", isSensitive: false });
+    expect(spec.inputs["who"]?.default).toBe(expected);
+  });
+
+  it("keeps names, descriptions, and who is required or deprecated", () => {
+    const { spec, definition } = compiled(`
+inputs:
+  Fetch-Depth: { description: How much, required: true, default: 1 }
+  with blank: { required: "TRUE" }
+  old: { deprecationMessage: Use new., DeprecationMessage2: x }
+  odd: { required: [no], description: {a: b}, type: boolean, options: [1] }
+  __proto__: { default: x }
+${NODE}`);
+    expect(Object.keys(spec.inputs)).toEqual(["Fetch-Depth", "with blank", "old", "odd", "__proto__"]);
+    expect(spec.inputs["Fetch-Depth"]?.description).toBe("How much");
+    expect(definition.github?.requiredInputs).toEqual(["Fetch-Depth", "with blank"]);
+    expect(definition.github?.deprecatedInputs).toEqual({ old: "Use new." });
+  });
+
+  it.each([
+    ["inputs: {}", []],
+    ["inputs:", ["warning wrong-type 1"]],
+    ["inputs: { a: }", ["warning wrong-type 1"]],
+    ["inputs: [a]", ["error wrong-type 1"]],
+    ["inputs: { a: text }", ["error wrong-type 1"]],
+    ["inputs: { a: {}, A: {} }", ["error duplicate-key 1"]],
+    ["inputs: { a: {}, a: {} }", ["error duplicate-key 1"]],
+    ["inputs: { a: { default: [1] } }", ["error wrong-type 1"]],
+    ["inputs: { a: { default: '${{ inputs.b }}' } }", ["warning unavailable-context 1"]],
+    ["inputs: { a: { default: '${{ secrets.B }}' } }", ["warning unavailable-context 1"]],
+    ["inputs: { a: { default: '${{ githb.ref }}' } }", ["error invalid-expression 1"]],
+    ["inputs: { a: { default: '${{ 1 + 2 }}' } }", ["error invalid-expression 1"]],
+    ["inputs: { a: { default: '${{ github.ref' } }", ["error invalid-expression 1"]],
+    ["inputs: { a: { default: '${{ success() }}' } }", ["error invalid-expression 1"]],
+    ["inputs: { a: { default: \"${{ hashFiles('*') }}\" } }", []],
+    ["inputs: { a: { description: '${{ github.token }}' } }", ["warning expression-in-text 1"]],
+    ['inputs: { a: { default: "a\\0b" } }', ["error invalid-character 1"]],
+    ["inputs: { '${{ insert }}': {} }", ["error not-supported 1"]],
+  ])("says of %j what is wrong with it", (line, expected) => {
+    expect(brief(compile(`${line}\n${NODE}`).diagnostics)).toEqual(expected);
+  });
+});
+
+describe("outputs", () => {
+  it("declares those of programs, which may leave them out and set others", () => {
+    const { spec } = compiled(`outputs: { a: { description: An a }, b-c: {} }\n${NODE}`);
+    expect(spec).toMatchObject({ hasOpenOutputs: true });
+    expect(spec.outputs).toEqual({
+      a: { type: "string", default: "", isSensitive: false, description: "An a" },
+      "b-c": { type: "string", default: "", isSensitive: false },
+    });
+  });
+
+  it("takes the values of a composite action, and says which has none", () => {
+    const text = `outputs: { a: { value: "\${{ steps.s.outputs.x }}" }, b: {}, c: { value: 5 } }\n${step("run: x", "shell: sh")}`;
+    const { specDefinition, diagnostics } = compile(text);
+    expect(specDefinition?.definition).toMatchObject({ outputs: { a: "${{ steps.s.outputs.x }}", b: "", c: "5" } });
+    expect(brief(diagnostics)).toEqual(["warning missing-key 1"]);
+  });
+
+  it.each([
+    ["outputs: { a: { valeu: x } }", ["warning unknown-key 1"]],
+    ["outputs: { a: { value: '${{ secrets.X }}' } }", ["warning unavailable-context 1"]],
+    ["outputs: { a: { value: '${{ nope }}' } }", ["error invalid-expression 1"]],
+    ["outputs: { a: 5 }", ["error wrong-type 1"]],
+  ])("says of %j what is wrong with it", (line, expected) => {
+    expect(brief(compile(`${line}\n${NODE}`).diagnostics)).toEqual(expected);
+  });
+});
+
+describe("JavaScript actions", () => {
+  it.each(["node12", "node16", "node20", "node24"])("runs %s", (using) => {
+    const { definition } = compiled(runs(`using: ${using}`, "main: dist/index.js"));
+    expect(definition).toEqual({ type: "exec", command: [using, "dist/index.js"], env: {}, github: { using } });
+  });
+
+  it("reads what runs before and after", () => {
+    const { definition } = compiled(
+      runs(
+        "using: Node24",
+        "main: ./a.js",
+        "pre: ../b.js",
+        "pre-if: runner.os == 'Linux'",
+        "post: c.js",
+        "post-if: success()",
+      ),
+    );
+    expect(definition).toMatchObject({
+      command: ["node24", "./a.js"],
+      github: { using: "node24", pre: "../b.js", preIf: "runner.os == 'Linux'", post: "c.js", postIf: "success()" },
+    });
+  });
+
+  it.each([
+    [runs("using: node20"), ["error missing-key 2"]],
+    [runs("using: node20", "main: ''"), ["error missing-key 3"]],
+    [runs("using: node20", "main:"), ["error missing-key 3"]],
+    [runs("using: node20", "main: /etc/passwd"), ["error unsafe-path 3"]],
+    [runs("using: node20", "main: 'C:\\x.js'"), ["error unsafe-path 3"]],
+    [runs("using: node20", "main: '\\\\host\\x.js'"), ["error unsafe-path 3"]],
+    [runs("using: node20", "main: https://x/y.js"), ["error unsafe-path 3"]],
+    [runs("using: node20", "main: a.js", "post: /x.js"), ["error unsafe-path 4"]],
+    [runs("using: node20", "main: ${{ inputs.x }}"), ["error expression-not-allowed 3"]],
+    [runs("using: node20", "main: [a]"), ["error wrong-type 3"]],
+    [runs("using: node20", "main: a.js", "image: x"), ["error key-of-other-kind 4"]],
+    [runs("using: node20", "main: a.js", "steps: []"), ["error key-of-other-kind 4"]],
+    [runs("using: node20", "main: a.js", "pots: b.js"), ["error unknown-key 4"]],
+    [runs("using: node20", "main: a.js", "pre: b.js", "pre-if: ''"), ["warning empty-condition 5"]],
+    [runs("using: node20", "main: a.js", "post-if: always( )"), []],
+    [runs("using: node20", "main: a.js", "post-if: env.SKIP != 'true'"), []],
+    [runs("using: node20", "main: a.js", "post-if: steps.x.outcome"), ["warning unavailable-context 4"]],
+    [runs("using: node20", "main: a.js", "post-if: sucess()"), ["error invalid-expression 4"]],
+    [runs("using: node22", "main: a.js"), ["warning unknown-using 2"]],
+    [runs("using: nodejs", "main: a.js"), ["error unknown-using 2"]],
+    [runs("using: node", "main: a.js"), ["error unknown-using 2"]],
+    [runs("using: Python", "main: a.js"), ["error unknown-using 2"]],
+    [runs("using: ${{ inputs.x }}", "main: a.js"), ["error expression-not-allowed 2"]],
+    [runs("main: a.js"), ["error missing-key 2"]],
+    [runs("plugin: checkout"), ["error not-supported 2"]],
+    ["runs:\n", ["error wrong-type 1"]],
+    ["runs: node20\n", ["error wrong-type 1"]],
+    ["name: x\n", ["error missing-key 1"]],
+  ])("says of %j what is wrong with it", (text, expected) => {
+    expect(brief(compile(text).diagnostics)).toEqual(expected);
+  });
+});
+
+describe("Docker actions", () => {
+  it.each([
+    "Dockerfile",
+    "dockerfile",
+    "images/Dockerfile",
+    "../Dockerfile",
+    "Dockerfile.alpine",
+    "x/DOCKERFILE.dev",
+    "alpine.Dockerfile",
+    "MyDockerfile",
+    "docker://alpine:3",
+    "docker://ghcr.io/a/b@sha256:00",
+  ])("takes %s for an image", (image) => {
+    expect(compiled(runs("using: docker", `image: ${image}`)).definition).toEqual({
+      type: "exec",
+      command: ["docker"],
+      env: {},
+      github: { using: "docker", image },
+    });
+  });
+
+  it.each([
+    "alpine",
+    "alpine:3",
+    "docker:/x",
+    "docker://",
+    "'docker://a b'",
+    "docker://-v",
+    "Dockerfile/x",
+    "a.dockerfiles",
+  ])("refuses %s as an image", (image) => {
+    expect(brief(compile(runs("using: docker", `image: ${image}`)).diagnostics)).toEqual(["error invalid-image 3"]);
+  });
+
+  it("reads entrypoints, arguments and environment", () => {
+    const { definition } = compiled(
+      `${runs(
+        "using: DOCKER",
+        "image: DOCKER://alpine",
+        "entrypoint: /run.sh",
+        "args: [a b, 5, true, '${{ inputs.x }}', ~]",
+        "env: { A: 1, B: '${{ inputs.y }}' }",
+        "pre-entrypoint: /pre.sh",
+        "pre-if: always()",
+        "post-entrypoint: /post.sh",
+        "post-if: failure()",
+      )}`,
+    );
+    expect(definition).toEqual({
+      type: "exec",
+      command: ["docker"],
+      env: { A: "1", B: "${{ inputs.y }}" },
+      github: {
+        using: "docker",
+        image: "docker://alpine",
+        entrypoint: "/run.sh",
+        args: ["a b", "5", "true", "${{ inputs.x }}", ""],
+        pre: "/pre.sh",
+        preIf: "always()",
+        post: "/post.sh",
+        postIf: "failure()",
+      },
+    });
+  });
+
+  it.each([
+    [["env: { A: '${{ github.ref }}' }"], ["warning unavailable-context 4"]],
+    [["args: ['${{ env.X }}']"], ["warning unavailable-context 4"]],
+    [["args: a b"], ["error wrong-type 4"]],
+    [["args: [[a]]"], ["error wrong-type 4"]],
+    [["env: [A]"], ["error wrong-type 4"]],
+    [["env: { A=B: x }"], ["error invalid-name 4"]],
+    [["env: { A: x, a: y }"], ["error duplicate-key 4"]],
+    [["entrypoint: ${{ inputs.x }}"], ["error expression-not-allowed 4"]],
+    [["main: x"], ["error key-of-other-kind 4"]],
+    [["post: x"], ["error key-of-other-kind 4"]],
+  ])("says of %j what is wrong with it", (lines, expected) => {
+    const text = runs("using: docker", "image: Dockerfile", ...lines);
+    expect(brief(compile(text).diagnostics)).toEqual(expected);
+  });
+
+  it("needs an image", () => {
+    expect(brief(compile(runs("using: docker")).diagnostics)).toEqual(["error missing-key 2"]);
+    expect(brief(compile(runs("using: docker", "image: /x/Dockerfile")).diagnostics)).toEqual(["error unsafe-path 3"]);
+  });
+});
+
+describe("composite actions", () => {
+  it("compiles steps of both kinds and leaves every text as it is", () => {
+    const { definition } = compiled(`
+runs:
+  using: composite
+  steps:
+    - name: Say \${{ inputs.who }}
+      id: say
+      if: inputs.who != ''
+      run: |
+        echo "\${{ inputs.who }}"
+      shell: bash
+      working-directory: \${{ inputs.dir }}
+      env: { WHO: "\${{ inputs.who }}", N: 1 }
+      continue-on-error: \${{ inputs.soft == 'true' }}
+    - uses: actions/cache/save@v4
+      with: { path: a, key: "\${{ runner.os }}", fail: false, n: 1.10 }
+`);
+    expect(definition).toMatchObject({ type: "steps", env: {}, outputs: {}, github: { using: "composite" } });
+    expect(definition.type === "steps" && definition.steps).toEqual([
+      {
+        name: "say",
+        inputs: {},
+        env: { WHO: "${{ inputs.who }}", N: "1" },
+        github: {
+          title: "Say ${{ inputs.who }}",
+          if: "inputs.who != ''",
+          continueOnError: "${{ inputs.soft == 'true' }}",
+        },
+        step: {
+          kind: "inline",
+          seesCallerInputs: true,
+          specDefinition: {
+            spec: { inputs: {}, outputs: {}, hasOpenOutputs: true },
+            definition: {
+              type: "exec",
+              command: ["bash"],
+              workDir: "${{ inputs.dir }}",
+              env: {},
+              github: { using: "run", script: 'echo "${{ inputs.who }}"\n' },
+            },
+          },
+        },
+      },
+      {
+        name: "",
+        inputs: { path: "a", key: "${{ runner.os }}", fail: "false", n: "1.1" },
+        env: {},
+        github: {},
+        step: {
+          kind: "action",
+          source: "repository",
+          url: "https://github.com/actions/cache",
+          repository: "actions/cache",
+          version: "v4",
+          dir: "save",
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ["./dir", { source: "workspace", dir: "dir" }],
+    [".\\dir", { source: "workspace", dir: "dir" }],
+    ["$/dir", { source: "self", dir: "dir" }],
+    ["docker://alpine:3", { source: "image", image: "alpine:3" }],
+    ["https://git.example/a/b@v1", { source: "repository", url: "https://git.example/a/b", version: "v1" }],
+  ])("names the action of %s", (uses, expected) => {
+    const { definition } = compiled(step(`uses: ${uses}`));
+    expect(definition.type === "steps" && definition.steps[0]?.step).toMatchObject(expected);
+  });
+
+  it.each([
+    [["run: x"], ["error missing-key 4"]],
+    [["run: x", "shell: ''"], ["error missing-key 5"]],
+    [["run: x", "shell:"], ["error missing-key 5"]],
+    [["run: x", "shell: zsh"], ["warning invalid-value 5"]],
+    [["run: x", "shell: cp {0} action.yml"], []],
+    [["run: x", "shell: mv {0} Dockerfile"], []],
+    [["run: x", "shell: perl {0}"], []],
+    [["run: x", "shell: '${{ inputs.shell }}'"], []],
+    [["run: ''", "shell: sh"], ["warning empty-script 4"]],
+    [["run: [x]", "shell: sh"], ["error wrong-type 4"]],
+    [["run: x", "shell: sh", "uses: a/b@v1"], ["error conflicting-keys 6"]],
+    [["run: x", "shell: sh", "with: {}"], ["error conflicting-keys 6"]],
+    [["uses: a/b@v1", "shell: sh"], ["error conflicting-keys 5"]],
+    [["uses: a/b@v1", "working-directory: x"], ["error conflicting-keys 5"]],
+    [["name: x"], ["error missing-key 4"]],
+    [["rnu: x", "shell: sh"], ["error missing-key 4"]],
+    [["- a"], ["error wrong-type 4"]],
+    [["run: x", "shell: sh", "timeout-minutes: 5"], ["error unknown-key 6"]],
+    [["run: x", "shell: sh", "secrets: {}"], ["error unknown-key 6"]],
+    [["run: x", "shell: sh", "evn: {}"], ["error unknown-key 6"]],
+    [["run: x", "shell: sh", "background: true"], ["error not-supported 6"]],
+    [["wait-all: true"], ["error not-supported 4"]],
+    [["run: x", "shell: sh", "id: 1a"], ["error invalid-name 6"]],
+    [["run: x", "shell: sh", "id: __a"], ["error invalid-name 6"]],
+    [["run: x", "shell: sh", "id: a.b"], ["error invalid-name 6"]],
+    [["run: x", "shell: sh", `id: ${"a".repeat(100)}`], ["error invalid-name 6"]],
+    [["run: x", "shell: sh", `id: ${"a".repeat(99)}`], []],
+    [["run: x", "shell: sh", "id: _a-B9"], []],
+    [["run: x", "shell: sh", "id: ${{ 1 }}"], ["error expression-not-allowed 6"]],
+    [["run: x", "shell: sh", "id:"], ["error missing-key 6"]],
+    [["run: x", "shell: sh", "if:"], ["warning empty-condition 6"]],
+    [["run: x", "shell: sh", "if: false"], []],
+    [["run: x", "shell: sh", "if: ${{ always() }}"], []],
+    [["run: x", "shell: sh", "if: true ${{ false }}"], ["warning constant-condition 6"]],
+    [["run: x", "shell: sh", "if: |\n        ${{ false }}"], ["warning constant-condition 7"]],
+    [["run: x", "shell: sh", "if: |\n        false"], []],
+    [["run: x", "shell: sh", "if: '!cancelled()'"], []],
+    [["run: x", "shell: sh", "if: secrets.X != ''"], ["warning unavailable-context 6"]],
+    [["run: x", "shell: sh", "if: a b"], ["error invalid-expression 6"]],
+    [["run: x", "shell: sh", "if: case(true, 1, 2)"], []],
+    [
+      ["run: echo ${{ vars.X }} ${{ needs.X }}", "shell: sh"],
+      ["warning unavailable-context 4", "warning unavailable-context 4"],
+    ],
+    [["run: echo ${{ always() }}", "shell: sh"], ["error invalid-expression 4"]],
+    [["run: echo ${{ hashFiles('a') }} ${{ matrix.x }}", "shell: sh"], []],
+    [["run: x", "shell: sh", "continue-on-error: yes"], ["error invalid-value 6"]],
+    [["run: x", "shell: sh", "continue-on-error: ''"], ["error invalid-value 6"]],
+    [["run: x", "shell: sh", "continue-on-error: True"], []],
+    [["run: x", "shell: sh", "env:"], ["warning wrong-type 6"]],
+    [["run: x", "shell: sh", "env: ${{ fromJSON('{}') }}"], ["error not-supported 6"]],
+    [["run: x", "shell: sh", "env: { '${{ insert }}': '${{ github }}' }"], ["error not-supported 6"]],
+    [["run: x", "shell: sh", "env: { A: [1] }"], ["error wrong-type 6"]],
+    [["uses: a/b"], ["error invalid-reference 4"]],
+    [["uses: a/b@1a2b3c4"], ["error invalid-reference 4"]],
+    [["uses: ../x"], ["error invalid-reference 4"]],
+    [["uses: ${{ inputs.x }}@v1"], ["error expression-not-allowed 4"]],
+    [["uses:"], ["error missing-key 4"]],
+    [["uses: a/b@v1", "with: [x]"], ["error wrong-type 5"]],
+    [["uses: a/b@v1", "with: { a: 1, A: 2 }"], ["error duplicate-key 5"]],
+  ])("says of the step %j what is wrong with it", (lines, expected) => {
+    expect(brief(compile(step(...lines)).diagnostics)).toEqual(expected);
+  });
+
+  it("takes ids that are distinct whatever their case", () => {
+    const two = (a: string, b: string): string =>
+      runs("using: composite", "steps:", `  - {run: x, shell: sh, id: ${a}}`, `  - {run: x, shell: sh, id: ${b}}`);
+    expect(brief(compile(two("a", "b")).diagnostics)).toEqual([]);
+    expect(brief(compile(two("a", "A")).diagnostics)).toEqual(["error duplicate-name 5"]);
+  });
+
+  it.each([
+    [runs("using: composite"), ["error missing-key 2"]],
+    [runs("using: composite", "steps:"), ["error wrong-type 3"]],
+    [runs("using: composite", "steps: {}"), ["error wrong-type 3"]],
+    [runs("using: composite", "steps: []"), ["warning empty-run 3"]],
+    [runs("using: composite", "steps: []", "pre: a.js"), ["warning empty-run 3", "error key-of-other-kind 4"]],
+  ])("says of %j what is wrong with it", (text, expected) => {
+    expect(brief(compile(text).diagnostics)).toEqual(expected);
+  });
+});
+
+describe("the file", () => {
+  it.each([
+    ["", ["error invalid-manifest -"]],
+    ["# nothing\n", ["error invalid-manifest -"]],
+    ["just text", ["error invalid-manifest 1"]],
+    ["- a", ["error invalid-manifest 1"]],
+    [`${NODE}---\n${NODE}`, ["error invalid-manifest 3"]],
+    [`name: [\n`, ["error yaml-syntax 2"]],
+    [`a: &x {}\n${NODE}b: *y\n`, ["error unknown-alias 3"]],
+  ])("refuses %j", (text, expected) => {
+    const found = compile(text);
+    expect(found.specDefinition).toBeUndefined();
+    expect(brief(found.diagnostics)).toEqual(expected);
+  });
+
+  it("passes over what it does not know at the top", () => {
+    expect(compile(`author: me\nbranding: { icon: x }\nx-y: [1]\n${NODE}`).diagnostics).toEqual([]);
+  });
+
+  it("notes what documentation asks for only when told to", () => {
+    const text = `inputs: { a: { default: 1.10 } }\n${NODE}`;
+    expect(compile(text).diagnostics).toEqual([]);
+    expect(brief(compile(text, { isStrict: true }).diagnostics)).toEqual([
+      "note incomplete-manifest 1",
+      "note incomplete-manifest 1",
+      "note incomplete-manifest 1",
+      "note changed-number 1",
+    ]);
+  });
+
+  it("reads a byte order mark, Windows line ends, anchors and merges", () => {
+    const text = `\uFEFFx: &env { A: a }\r\n${runs(
+      "using: composite",
+      "steps:",
+      "  - run: |",
+      "      one",
+      "      two",
+      "    shell: sh",
+      "    env: { <<: *env, B: b }",
+    ).replaceAll("\n", "\r\n")}`;
+    const { definition } = compiled(text);
+    const [only] = definition.type === "steps" ? definition.steps : [];
+    expect(only?.env).toEqual({ A: "a", B: "b" });
+    expect(only?.step).toMatchObject({
+      specDefinition: { definition: { github: { script: "one\ntwo\n" } } },
+    });
+  });
+
+  it("knows the place of each part of the baseline", () => {
+    const text = `inputs: { a: { default: x } }\n${step("uses: a/b@v1", "if: true", "with: { c: d }", "env: { E: e }")}`;
+    const { positionOf } = compile(text);
+    const lines = (pointer: string): string => {
+      const { line = 0, column = 0 } = positionOf(pointer) ?? {};
+      return `${line}:${column}`;
+    };
+    expect(lines("/spec/inputs/a/default")).toBe("1:25");
+    expect(lines("/spec/spec/inputs/a")).toBe("1:11");
+    expect(lines("/definition/steps/0/step/url")).toBe("5:13");
+    expect(lines("/definition/steps/0/github/if")).toBe("6:11");
+    expect(lines("/definition/steps/0/inputs/c")).toBe("7:18");
+    expect(lines("/definition/steps/0/env/E")).toBe("8:17");
+    expect(lines("/definition/steps/7")).toBe("3:3");
+  });
+
+  it("points into a template of several lines", () => {
+    const { diagnostics } = compile(step("run: |", "    echo one", "    echo ${{ nope }}", "shell: sh"));
+    expect(diagnostics[0]?.position).toMatchObject({ line: 6, column: 20, length: 4 });
+  });
+
+  it("gives a baseline that can be written and read back", () => {
+    const specDefinition = compiled(
+      `inputs: { a: { default: "\${{ github.ref }}", required: true } }\n${step("run: x", "shell: sh", "id: a", "name: t")}`,
+    );
+    const decoded = decodeSpecDefinition(encodeSpecDefinition(specDefinition));
+    expect(decoded.spec.inputs).toEqual(specDefinition.spec.inputs);
+    expect(decoded.definition.github).toEqual(specDefinition.definition.github);
+  });
+});
