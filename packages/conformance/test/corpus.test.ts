@@ -72,7 +72,7 @@ describe("a checker", () => {
     const manifest = "runs: {using: node24, main: a.js}";
     const action = (expected: Record<string, unknown>) => () => checkAction(one({ manifest, expect: expected }));
     action({ baseline: {} })();
-    expect(action({})).toThrow("/baseline: expected nothing");
+    expect(action({})).toThrow('/baseline: expected "nothing"');
     expect(action({ baseline: { spec: { spec: { inputs: {} } } } })).toThrow("/baseline/spec");
     expect(action({ baseline: {}, diagnostics: [{}] })).toThrow("/diagnostics");
   });
