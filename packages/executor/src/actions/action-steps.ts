@@ -16,7 +16,7 @@ import {
 import { signalWithTimeout } from "../cancelled.ts";
 import { cleanUpRun } from "../clean-up.ts";
 import { ExecuteError } from "../execute-error.ts";
-import { finishStep, guard } from "../finish-step.ts";
+import { finishStep, guard, outcomeOfThrown } from "../finish-step.ts";
 import { isSuccess, outcomeOfAbort, outcomeOfParent } from "../outcome.ts";
 import { openReference } from "../resolve-reference.ts";
 import { type Run, tell } from "../run.ts";
@@ -64,6 +64,7 @@ export async function runActionSteps(run: Run, list: ActionList): Promise<Action
       list.onStatus(end.outcome.status === "cancelled" ? "cancelled" : "failure");
     }
     if (invocation.name !== "") list.scope.steps[invocation.name] = contextOf(end) as Value;
+    if (end.endsList === true) break;
   }
   if (run.signal.aborted) outcome ??= outcomeOfAbort(run.signal.reason);
   return { outcome, exports };
@@ -95,15 +96,21 @@ interface Item {
   readonly index: number;
 }
 
-async function runItem(run: Run, list: ActionList, item: Item): Promise<StepEnd> {
+interface ItemEnd extends StepEnd {
+  /** Nothing comes after it, not even what runs always. */
+  readonly endsList?: boolean;
+}
+
+async function runItem(run: Run, list: ActionList, item: Item): Promise<ItemEnd> {
   const { scope } = list;
   const { invocation, index } = item;
   const path = scope.path === "" ? String(index) : `${scope.path}/${index}`;
   const title = shownTitle(run, scope, invocation);
   const reference = withoutCredentials(invocation.step);
   tell(run, { type: "step-opened", at: Date.now(), path, name: title, reference });
-  const end = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
-  const concluded = isSuccess(end.outcome.status) ? end : { ...end, ...conclusionOf(run, scope, invocation) };
+  const end: ItemEnd = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
+  const isFinal = isSuccess(end.outcome.status) || end.endsList === true;
+  const concluded = isFinal ? end : { ...end, ...conclusionOf(run, scope, invocation) };
   finishStep(run, path, concluded);
   return concluded;
 }
@@ -139,14 +146,21 @@ interface OpenItem extends Item {
   readonly title: string;
 }
 
-async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise<StepEnd> {
+async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise<ItemEnd> {
   const { scope } = list;
   const { invocation, path } = item;
   const environment = scope.environment;
   const condition = invocation.github?.if;
   const holdsFor = (status: ReturnType<typeof statusOf>) =>
     evaluateCondition(condition, { ...evaluationOf(run, { ...scope, path }, { environment }), status });
-  const { holds, explanation, warning } = holdsFor(statusOf(run, scope, false));
+  let verdict: ReturnType<typeof holdsFor>;
+  try {
+    verdict = holdsFor(statusOf(run, scope, false));
+  } catch (error) {
+    // As with GitHub: a condition that cannot be evaluated fails a step of the job, and ends a composite action.
+    return { ...endWithout(outcomeOfThrown(run, error, "run")), endsList: scope.status !== undefined };
+  }
+  const { holds, explanation, warning } = verdict;
   if (warning !== undefined) {
     tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "condition", message: warning });
   }
