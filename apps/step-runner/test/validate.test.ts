@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { describe, expect, it } from "vitest";
 import { createWorld, type World } from "./harness.ts";
@@ -9,6 +9,7 @@ const TEN_MISTAKES = `spec:
   inputs:
     who: {typ: string}
     level: {type: strng}
+    old: {type: bool}
     2nd: {type: string}
     "𝒽i": {type: number, default: "𝒽", wrong: 1}
 ---
@@ -103,6 +104,24 @@ describe("validate --format sarif", () => {
       });
     }
     expect(rules.every(({ help }) => help.text.length > 10)).toBe(true);
+  });
+
+  it("is what the guide shows of the example", async () => {
+    const root = resolve(import.meta.dirname, "../../..");
+    const read = (path: string): string => readFileSync(join(root, path), "utf8");
+    const world = createWorld();
+    lay(world, { "examples/mistakes/func.yml": read("examples/mistakes/func.yml") });
+    const args = ["examples/mistakes/func.yml"];
+    const shown = JSON.parse(read("examples/mistakes/func.sarif")) as Sarif;
+    const sarif = await sarifOf(world, args);
+    expect(sarif).toEqual(shown);
+    expect(shown.runs[0].results).toHaveLength(10);
+    const guide = read("docs/guide/mistakes.md");
+    const text = await world.run(["validate", ...args]);
+    expect(text.code).toBe(2);
+    expect(guide).toContain(`$ step-runner validate examples/mistakes/func.yml\n${text.stderr}\`\`\`\n`);
+    expect(guide).toContain(read("examples/mistakes/func.yml"));
+    expect(guide).toContain(JSON.stringify(shown.runs[0].results[0], null, 2));
   });
 
   it("counts columns in UTF-16 units, as it says", async () => {

@@ -67,9 +67,16 @@ export function readInvocations(context: CompileContext, node: YamlNode, options
   return node.items.flatMap((item, i) => {
     const pointer = `${options.pointer}/${i}`;
     const invocation = readInvocation(context, item, { ...options, pointer });
-    if (invocation !== undefined && invocation.name !== "") checkDuplicate(context, item, { ...invocation, names, i });
+    const name = invocation?.name ?? writtenName(item);
+    if (name !== "") checkDuplicate(context, item, { name, names, i });
     return invocation === undefined ? [] : [invocation];
   });
+}
+
+// Of an item that is wrong otherwise.
+function writtenName(item: YamlNode): string {
+  const node = childOf(item, "name");
+  return node?.kind === "scalar" && typeof node.value === "string" ? node.value : "";
 }
 
 function checkDuplicate(

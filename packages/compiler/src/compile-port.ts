@@ -102,6 +102,8 @@ function isUnspecified(context: CompileContext, node: YamlNode): boolean {
 }
 
 function missingType(context: CompileContext, port: YamlMapping): ValueType {
+  // Its name is misspelt then, which is said.
+  if ([...port.entries.keys()].some((key) => nearest(key, ["type"]) !== undefined)) return "string";
   const problem = { code: "missing-type", message: "The type is missing", hint: "Without one it is string." } as const;
   if (context.options.isStrict === true) {
     context.collector.report(port, { ...problem, hint: `Write type: and one of ${VALUE_TYPES.join(", ")}.` });
@@ -229,9 +231,11 @@ function readOptions(
   node.items.forEach((item, i) => checkType(context, item, { value: values[i] as Value, type, what: "The option" }));
   const value = given.default;
   if (value !== undefined && value !== null && !values.some((option) => equalValues(option, value))) {
+    const shown = values.map((option) => JSON.stringify(option)).join(", ");
     context.collector.report(childOf(port, "default") ?? node, {
       code: "invalid-default",
       message: "The default is not one of the options",
+      hint: shown.length > 200 ? undefined : `The options are ${shown}.`,
     });
   }
   return values;

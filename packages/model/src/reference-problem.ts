@@ -11,7 +11,12 @@ export const CONTROL: RegExp = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** What is wrong with a revision: the rules of `git check-ref-format`, and no leading `-`. */
 export function versionProblem(version: string): ReferenceProblem | undefined {
-  if (version === "") return { message: "The reference names an empty revision" };
+  if (version === "") {
+    return {
+      message: "The reference names an empty revision",
+      hint: "Write a branch, a tag or a commit behind the @.",
+    };
+  }
   if (version.startsWith("-")) return { message: `The revision looks like an option: "${version.slice(0, 80)}"` };
   // eslint-disable-next-line no-control-regex -- control characters are what this refuses
   const malformed = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|\.lock(?:\/|$)|(?:^|\/)\.|^@$/.test(
