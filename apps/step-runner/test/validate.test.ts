@@ -9,9 +9,9 @@ const TEN_MISTAKES = `spec:
   inputs:
     who: {typ: string}
     level: {type: strng}
-    old: {type: bool}
     2nd: {type: string}
     "𝒽i": {type: number, default: "𝒽", wrong: 1}
+    old: {type: bool}
 ---
 exec:
   comand: [echo, "\${{ 1 + }}"]
