@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { actions } from "./cases/actions.ts";
 import { docker } from "./cases/docker.ts";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
 import { output } from "./cases/output.ts";
@@ -18,6 +19,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   output: () => output(env, scratch),
   service: () => service(scratch),
   docker: () => docker(scratch),
+  actions: () => actions(env, scratch),
 };
 
 const [only] = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));

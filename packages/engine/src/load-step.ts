@@ -25,7 +25,7 @@ import { CompileError, EngineError } from "./engine-error.ts";
 import { ociRequest, registryVariables, zipRequest } from "./component-requests.ts";
 import type { ActionTools } from "./github/load-action.ts";
 import { isNoRepository, legacyReadings } from "./legacy-git.ts";
-import { treeSignature } from "./tree-signature.ts";
+import { PrivateCopy } from "./private-copy.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
 export interface LoaderOptions {
@@ -75,9 +75,10 @@ interface LoadOptions {
 export class StepLoader {
   readonly #options: LoaderOptions;
   /** Where a component was copied to, by the digest of its tree. */
-  readonly #copies = new Map<string, { readonly root: string; readonly signature: string }>();
+  readonly #copies = new Map<string, PrivateCopy>();
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
+  #copyCount = 0;
   readonly #compiled = new Map<string, Compiled>();
   readonly #scripts = new Map<boolean, SpecDefinition>();
 
@@ -120,12 +121,17 @@ export class StepLoader {
     return {
       workspace,
       resolve: (request) => this.#resolve(request, reference, options),
-      copy: async (component) => {
-        const root = await this.#copy(component);
-        this.#trees.set(root, { root, resource: component.resource });
-        return root;
+      copy: (component) => {
+        const copy = this.#reserve(component);
+        this.#trees.set(copy.root, { root: copy.root, resource: component.resource });
+        return { root: copy.root, source: component.dir, bring: () => copy.bring() };
       },
-      resourceOf: (root) => this.#trees.get(root)?.resource,
+      copyAt: (root) => {
+        const tree = this.#trees.get(root);
+        const copy = [...this.#copies.values()].find((known) => known.root === root);
+        if (tree === undefined || copy === undefined) return undefined;
+        return { root, source: copy.source, bring: () => copy.bring(), resource: tree.resource };
+      },
       digest: (specDefinition) => this.#digest(specDefinition),
       programDir: program === undefined ? undefined : () => dirname(program()),
       hasNativeCheckout,
@@ -281,17 +287,24 @@ export class StepLoader {
     return component;
   }
 
-  // Steps run as the owner of the cache: a copy is what keeps one that edits its own files from reaching the next job,
-  // and a copy that was edited is not what the next step of this job is to run.
   async #copy(component: ResolvedComponent): Promise<string> {
+    const copy = this.#reserve(component);
+    await copy.bring();
+    return copy.root;
+  }
+
+  // One that was edited is not what the next step of this job is to run.
+  #reserve(component: ResolvedComponent): PrivateCopy {
     const key = component.resource.digest["gitTree"] ?? component.dir;
     const known = this.#copies.get(key);
-    if (known !== undefined && treeSignature(known.root) === known.signature) return known.root;
+    if (known !== undefined && known.isIntact) return known;
     const parent = join(this.#options.tmpDir, "components");
     mkdirSync(parent, { recursive: true, mode: 0o700 });
-    const root = await this.#options.cache.materialize(component, join(parent, String(this.#trees.size)));
-    this.#copies.set(key, { root, signature: treeSignature(root) });
-    return root;
+    this.#copyCount += 1;
+    const root = join(parent, String(this.#copyCount));
+    const copy = new PrivateCopy(root, component.dir, () => this.#options.cache.materialize(component, root));
+    this.#copies.set(key, copy);
+    return copy;
   }
 
   #compile(

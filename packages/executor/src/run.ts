@@ -75,6 +75,8 @@ export interface LoadedStep {
   readonly fetch: FetchReport | undefined;
   /** The step file inside the component. */
   readonly subpath: string;
+  /** Puts the files into `dir`: to be called before anything of the step runs. Absent: they are there. */
+  readonly bring?: () => Promise<void>;
   /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
   readonly positionOf?: (pointer: string) => Position | undefined;
 }
@@ -112,6 +114,8 @@ export interface Run {
   /** `job.inputs`; filled when they are checked. */
   readonly jobInputs: Record<string, RuntimeValue>;
   readonly state: RunState;
+  /** The step of a parallel list that this part of the run is; absent where one step runs at a time. */
+  readonly branch?: string;
   /** The part of the run that this is cleans up: it runs though the run was aborted. */
   readonly isCleanUp?: boolean;
 }

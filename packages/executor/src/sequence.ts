@@ -107,7 +107,8 @@ class StepList {
         steps: createObject<RuntimeValue>(),
         environment: this.#level.environment.fork(),
       };
-      return this.#runStep(this.#run, level, item, this.#progress(false));
+      const branch = level.path === "" ? String(item.index) : `${level.path}/${item.index}`;
+      return this.#runStep({ ...this.#run, branch }, level, item, this.#progress(false));
     });
     const settled = await Promise.allSettled(branches);
     for (const [i, branch] of settled.entries()) {

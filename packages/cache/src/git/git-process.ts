@@ -15,6 +15,8 @@ export interface GitCall {
   readonly remote?: Remote;
   readonly signal?: AbortSignal | undefined;
   readonly input?: string;
+  /** Stands for the user's own configuration; helpers that git starts on this machine read it, too. */
+  readonly globalConfig?: string;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -126,11 +128,11 @@ function hardening(remote: Remote | undefined): string[] {
   return settings.flatMap((setting) => ["-c", setting]);
 }
 
-function environment({ env, remote, cwd }: GitCall): Record<string, string> {
+function environment({ env, remote, cwd, globalConfig }: GitCall): Record<string, string> {
   const result: Record<string, string> = {
     LC_ALL: "C",
     GIT_CONFIG_NOSYSTEM: "1",
-    GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
+    GIT_CONFIG_GLOBAL: globalConfig ?? (process.platform === "win32" ? "NUL" : "/dev/null"),
     GIT_TERMINAL_PROMPT: "0",
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_OPTIONAL_LOCKS: "0",

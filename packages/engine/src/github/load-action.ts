@@ -27,15 +27,24 @@ export interface ActionTools {
   readonly workspace: string;
   readonly resolve: (request: ComponentRequest) => Promise<ResolvedComponent>;
   /** A private copy of a component: what an action writes into its own folder reaches nobody else. */
-  readonly copy: (component: ResolvedComponent) => Promise<string>;
-  /** The component that a copy is of. */
-  readonly resourceOf: (root: string) => Resource | undefined;
+  readonly copy: (component: ResolvedComponent) => ActionCopy;
+  /** The copy at a root that `copy()` gave, and what it is of. */
+  readonly copyAt: (root: string) => (ActionCopy & { readonly resource: Resource }) | undefined;
   readonly digest: (specDefinition: SpecDefinition) => string;
   /** The folder of a program called `step-runner`; absent: what is built in is not there. */
   readonly programDir: (() => string) | undefined;
   /** Whether `actions/checkout` is the runner's own. */
   readonly hasNativeCheckout: boolean;
   readonly onDiagnostics: (diagnostics: readonly Diagnostic[]) => void;
+}
+
+/** A copy that is made when it is needed. */
+export interface ActionCopy {
+  /** Where it will be. */
+  readonly root: string;
+  /** The same tree, to be read. */
+  readonly source: string;
+  readonly bring: () => Promise<void>;
 }
 
 /** The inputs that an item gives, by name. */
@@ -60,9 +69,10 @@ export async function loadAction(
     }
     case "self": {
       const root = from.root ?? from.dir;
-      const resource = tools.resourceOf(root);
       const name = formatAction(reference);
-      return compile(join(root, reference.dir), { root, isInPlace: from.root === undefined, name, resource, tools });
+      const copy = tools.copyAt(root);
+      const origin = copy ?? { root, resource: undefined };
+      return compile(join(root, reference.dir), { ...origin, isInPlace: from.root === undefined, name, tools });
     }
     case "repository":
       return loadRepository(reference, { tools, inputNames });
@@ -79,10 +89,10 @@ async function loadRepository(
   }
   const { url, version, dir, repository } = reference;
   const component = await tools.resolve({ kind: "git", url, version });
-  const root = await tools.copy(component);
+  const copy = tools.copy(component);
   const { resource, fetch } = component;
   const name = [repository, dir].filter((part) => part !== "").join("/");
-  return compile(join(root, dir), { root, isInPlace: false, name, resource, fetch, tools });
+  return compile(join(copy.root, dir), { ...copy, isInPlace: false, name, resource, fetch, tools });
 }
 
 // Another repository than the job's own is for the action itself.
@@ -109,6 +119,9 @@ function inPlace(
 
 interface Origin {
   readonly root: string;
+  /** Where the files can be read; absent: at the root. */
+  readonly source?: string;
+  readonly bring?: () => Promise<void>;
   /** It is no copy, and what it names may lie anywhere. */
   readonly isInPlace: boolean;
   /** For messages. */
@@ -119,23 +132,25 @@ interface Origin {
 }
 
 function compile(dir: string, origin: Origin): LoadedStep {
-  const { root, name, resource, tools, isInPlace } = origin;
-  const manifest = MANIFEST_FILES.find((file) => existsSync(join(dir, file)));
-  const file = manifest ?? DOCKERFILE_ACTIONS.find((candidate) => existsSync(join(dir, candidate)));
-  if (file === undefined) throw notFound(dir, name);
-  if (!isInPlace) assertInside(root, join(dir, file));
+  const { root, source = root, name, resource, tools, isInPlace } = origin;
+  const readable = join(source, relative(root, dir));
+  const manifest = MANIFEST_FILES.find((file) => existsSync(join(readable, file)));
+  const file = manifest ?? DOCKERFILE_ACTIONS.find((candidate) => existsSync(join(readable, candidate)));
+  if (file === undefined) throw notFound(readable, name);
+  if (!isInPlace) assertInside(source, join(readable, file));
   const loaded = {
     dir,
     root: isInPlace ? undefined : root,
     component: resource,
     fetch: origin.fetch ?? { isHit: true, bytes: 0, durationMs: 0 },
     subpath: join(relative(root, dir), file),
+    ...(origin.bring === undefined ? {} : { bring: origin.bring }),
   };
   if (manifest === undefined) {
     const specDefinition = compileDockerfileAction(file);
     return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition) };
   }
-  const { text } = findStepFile(dir, manifest, isInPlace ? undefined : root);
+  const { text } = findStepFile(readable, manifest, isInPlace ? undefined : source);
   const compiled = compileAction({ name: `${name} ${loaded.subpath}`, text });
   tools.onDiagnostics(compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;

@@ -7,6 +7,7 @@ import type { Run } from "../run.ts";
 import type { ActionDescription, ActionHost } from "./action-host.ts";
 import type { ActionInstance } from "./action-instance.ts";
 import type { StepEnd } from "../step-end.ts";
+import { CommandFiles } from "./command-files.ts";
 import type { PostEntry } from "./post-steps.ts";
 
 /** What all GitHub actions of one run share. */
@@ -28,6 +29,7 @@ export class ActionJob {
   readonly paths: string[] = [];
   /** Of the job of a workflow; empty elsewhere. */
   contexts: Readonly<Record<string, Value>> = createObject();
+  readonly #files = new Map<string, CommandFiles>();
   readonly #ids = new Map<string, number>();
   #services: Promise<Readonly<Record<string, RuntimeString>>> | undefined;
 
@@ -71,6 +73,16 @@ export class ActionJob {
     const at = this.paths.indexOf(path);
     if (at !== -1) this.paths.splice(at, 1);
     this.paths.unshift(path);
+  }
+
+  /** The files of the one process that runs, or of the one of a branch: names that are the same in every run. */
+  commandFiles(branch = ""): CommandFiles {
+    let files = this.#files.get(branch);
+    if (files === undefined) {
+      files = new CommandFiles(this.dirs.commands, branch.replaceAll("/", "."));
+      this.#files.set(branch, files);
+    }
+    return files;
   }
 
   services(): Promise<Readonly<Record<string, RuntimeString>>> {

@@ -21,7 +21,7 @@ import type { StepEnd } from "../step-end.ts";
 import { StepFiles } from "../step-files.ts";
 import { type ActionScope, githubOf } from "./action-scope.ts";
 import { CommandEffects } from "./command-effects.ts";
-import { CommandFiles, type FileCommands } from "./command-files.ts";
+import type { CommandFiles, FileCommands } from "./command-files.ts";
 import { filteredLog } from "./filtered-log.ts";
 import { addSummary } from "./summary.ts";
 
@@ -55,7 +55,8 @@ export interface ActionCommand {
 export async function runActionProcess(run: Run, process: ActionProcess): Promise<StepEnd> {
   const { scope, state } = process;
   const { job, path } = scope;
-  const files = new CommandFiles(job.dirs.commands, path);
+  const files = job.commandFiles(run.branch);
+  files.prepare();
   const effects = new CommandEffects(run, scope, state);
   const env = environmentOf(process, files);
   const prepared = await process.command(env);
@@ -78,8 +79,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
   } finally {
     summary = await log.close();
     await prepared.cleanUp?.();
-    written = files.read();
-    files.remove();
+    written = files.take();
   }
   return finish(run, { end, summary, effects, written, process });
 }

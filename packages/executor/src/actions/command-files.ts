@@ -1,4 +1,4 @@
-import { closeSync, openSync, unlinkSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseKeyValues, parsePathLines, SUMMARY_MAX_BYTES } from "@steps/github-language";
 import { isStepsError } from "@steps/model";
@@ -16,6 +16,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 type Pairs = ReadonlyArray<readonly [string, string]>;
 
+const ALL = Object.keys(KINDS) as readonly Kind[];
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What a process wrote to its files. */
@@ -29,28 +30,43 @@ export interface FileCommands {
   readonly problems: readonly string[];
 }
 
-/** The fresh, empty files of one process. Their names are the same in every run, and no other process has them. */
+/**
+ * The files of one process at a time, empty when it starts. One that nobody has written to is the next process's too: to make
+ * a file takes longer than all else that is done for a short script.
+ */
 export class CommandFiles {
   /** The variables that name them. */
   readonly env: Readonly<Record<string, string>>;
   readonly #paths: Readonly<Record<Kind, string>>;
+  /** Inodes of those that are there and were empty when they were last looked at. */
+  readonly #made = new Map<Kind, number>();
 
-  /** @param dir absolute, existing; @param stepPath of the step in the trace */
-  constructor(dir: string, stepPath: string) {
-    const tag = stepPath.replaceAll("/", ".");
-    const kinds = Object.keys(KINDS) as Kind[];
-    this.#paths = Object.fromEntries(kinds.map((kind) => [kind, join(dir, `${kind}_${tag}`)])) as Record<Kind, string>;
-    this.env = Object.fromEntries(kinds.map((kind) => [KINDS[kind], this.#paths[kind]]));
-    for (const path of Object.values(this.#paths)) {
-      removeFile(path);
-      closeSync(openSync(path, "wx", 0o600));
+  /** @param dir absolute, existing; @param tag that no other process has at the same time */
+  constructor(dir: string, tag: string) {
+    const path = (kind: Kind): string => join(dir, tag === "" ? kind : `${kind}_${tag}`);
+    this.#paths = Object.fromEntries(ALL.map((kind) => [kind, path(kind)])) as Record<Kind, string>;
+    this.env = Object.fromEntries(ALL.map((kind) => [KINDS[kind], this.#paths[kind]]));
+  }
+
+  /** Makes what is not there. */
+  prepare(): void {
+    for (const kind of ALL) {
+      if (this.#made.has(kind)) continue;
+      remove(this.#paths[kind]);
+      const fd = openSync(this.#paths[kind], "wx", 0o600);
+      this.#made.set(kind, fstatSync(fd).ino);
+      closeSync(fd);
     }
   }
 
-  read(): FileCommands {
+  /** What the process wrote; what it touched is removed. */
+  take(): FileCommands {
     const problems: string[] = [];
     const text = (kind: Kind, maxBytes: number): string => {
+      if (this.#isUntouched(kind)) return "";
       const file = readStepFile(this.#paths[kind], maxBytes);
+      this.#made.delete(kind);
+      remove(this.#paths[kind]);
       if ("content" in file) return file.content.toString("utf8");
       problems.push(`Unable to process file command "${kind}": ${file.problem}`);
       return "";
@@ -71,16 +87,12 @@ export class CommandFiles {
     return { env, output, state, path, summary: text("summary", SUMMARY_MAX_BYTES), problems };
   }
 
-  remove(): void {
-    for (const path of Object.values(this.#paths)) removeFile(path);
+  #isUntouched(kind: Kind): boolean {
+    const stat = lstatSync(this.#paths[kind], { throwIfNoEntry: false });
+    return stat !== undefined && stat.isFile() && stat.size === 0 && stat.ino === this.#made.get(kind);
   }
 }
 
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (cause) {
-    // Not there, or made a folder of; the whole folder goes when the job ends.
-    void cause;
-  }
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
 }

@@ -160,6 +160,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
     scope: instance.scope,
     condition,
     run: async (inner: Run, at: string): Promise<StepEnd> => {
+      await opened.bring?.();
       tellPlan(inner, instance, at);
       putAside(instance);
       if (nested.length === 0) return runPhaseOf(inner, instance, { phase: "pre", path: at });

@@ -28,6 +28,7 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
     return runScript(run, scope, { definition, id: call.caller.job.takeId(call.id === "" ? "__run" : call.id) });
   }
   const instance = createInstance(run, call, prepared);
+  await call.opened.bring?.();
   if (prepared === undefined) await runPreInPlace(run, instance);
   tellPlan(run, instance, call.path);
   putAside(instance);

@@ -22,7 +22,7 @@ export async function runScript(
   const workDir = findFolder(resolve(run.request.workDir, folder));
   const command = (env: EnvironmentRecord): ActionCommand => {
     const place = { path: env["PATH"] === undefined ? undefined : String(env["PATH"]), workDir };
-    const words = placeScript(scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
+    const words = placeScript(run, scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
     return { command: words, workDir, env };
   };
   const stepDir = scope.action.dir ?? run.request.workDir;
@@ -34,8 +34,9 @@ function findFolder(path: string): string {
   throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${path}" does not exist`);
 }
 
-// The file has the same name in every run, as no other step has this path.
+// The file has the same name in every run. One process runs at a time, or one in each branch.
 function placeScript(
+  { branch }: Run,
   scope: ActionScope,
   { script, shell, hasBash }: { readonly script: string; readonly shell: string; readonly hasBash: boolean },
 ): string[] {
@@ -43,7 +44,7 @@ function placeScript(
   const { command, extension, prepend, append } = parseShell(template, { hasBash, platform: process.platform });
   const dir = join(scope.job.dirs.temp, "_scripts");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const file = join(dir, `${scope.path.replaceAll("/", ".")}${extension}`);
+  const file = join(dir, `${(branch ?? "script").replaceAll("/", ".")}${extension}`);
   writeFileSync(file, `${prepend}${script}${append}`, { mode: 0o600 });
   return command.map((word: string) => word.replaceAll("{0}", file));
 }

@@ -1,0 +1,47 @@
+import type { InputSpec, SpecDefinition } from "@steps/model";
+
+/** The name by which the runner's own program does what `actions/checkout` does. */
+export const CHECKOUT_PROGRAM = "actions/checkout";
+
+const INPUTS: readonly string[] = [
+  "repository",
+  "ref",
+  "token",
+  "ssh-key",
+  "ssh-known-hosts",
+  "ssh-strict",
+  "ssh-user",
+  "persist-credentials",
+  "path",
+  "clean",
+  "filter",
+  "sparse-checkout",
+  "sparse-checkout-cone-mode",
+  "fetch-depth",
+  "fetch-tags",
+  "show-progress",
+  "lfs",
+  "submodules",
+  "set-safe-directory",
+  "github-server-url",
+];
+
+/** `actions/checkout` of the job's own project, whose tree is there already. Inputs that nobody gives are empty. */
+export const checkoutStep: SpecDefinition = {
+  spec: {
+    inputs: Object.fromEntries(
+      INPUTS.map((name): [string, InputSpec] => [
+        name,
+        { type: "string", isSensitive: name === "token" || name === "ssh-key" },
+      ]),
+    ),
+    outputs: {},
+    hasOpenOutputs: true,
+  },
+  definition: {
+    type: "exec",
+    command: ["step-runner", "builtin", CHECKOUT_PROGRAM],
+    env: {},
+    github: { using: "native" },
+  },
+};
