@@ -75,10 +75,12 @@ export function reportUnknownKey(
   { name, key, what }: { readonly name: string; readonly key: YamlNode; readonly what: string },
   { known, severity = "error" }: { readonly known: readonly string[]; readonly severity?: "error" | "warning" },
 ): void {
-  const near = nearest(name, known);
-  reading.report.add(severity, key, {
-    code: "unknown-key",
-    message: `Unknown key in ${what}: ${quote(name)}`,
-    hint: near === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${near}"?`,
+  reading.report.add(severity, key, () => {
+    const near = nearest(name, known);
+    return {
+      code: "unknown-key",
+      message: `Unknown key in ${what}: ${quote(name)}`,
+      hint: near === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${near}"?`,
+    };
   });
 }

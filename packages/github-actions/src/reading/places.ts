@@ -14,5 +14,5 @@ export function positionIn(places: Places, pointer: string): Position | undefine
 
 /** A segment of a JSON pointer. */
 export function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return /[~/]/.test(name) ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name;
 }

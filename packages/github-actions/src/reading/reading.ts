@@ -27,7 +27,9 @@ export function positionsOf({ places }: Reading): (pointer: string) => Position 
 /** Remembers where a part of the baseline comes from. */
 export function placeAt(reading: Reading, pointer: readonly (string | number)[], node: YamlNode | undefined): void {
   if (node === undefined) return;
-  reading.places.set(pointer.map((segment) => `/${escapePointer(String(segment))}`).join(""), node);
+  let text = "";
+  for (const segment of pointer) text += `/${typeof segment === "number" ? segment : escapePointer(segment)}`;
+  reading.places.set(text, node);
 }
 
 /** The one document of a file, which is a mapping; anything else is reported. */

@@ -32,9 +32,11 @@ export class Report {
     this.add("note", at, finding);
   }
 
-  add(severity: Severity, at: YamlNode | undefined, { code, message, hint, part }: Finding): void {
+  /** A finding that takes work to make may be given as a function, which is called only if there is room. */
+  add(severity: Severity, at: YamlNode | undefined, finding: Finding | (() => Finding)): void {
     this.#counts[severity] += 1;
     if (this.#counts[severity] > MAX_DIAGNOSTICS) return;
+    const { code, message, hint, part } = typeof finding === "function" ? finding() : finding;
     this.#kept.push({
       severity,
       code,
