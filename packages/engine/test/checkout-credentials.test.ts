@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGitRepository, type GitRepository, startGitHttpServer } from "@steps/testkit";
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createGitRepository, type GitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { cleanUpCheckout } from "../src/github/checkout-config.ts";
 import { makeTemplate, makeWorld, type Template, type World } from "./checkout-world.ts";
 
@@ -51,7 +50,9 @@ describe("credentials", () => {
     const script = `#!/bin/sh\necho "$@" >> '${root}/arguments'\nPATH='${process.env["PATH"]}' exec git "$@"\n`;
     writeFileSync(join(bin, "git"), script, { mode: 0o755 });
     Object.assign(over, { PATH: `${bin}:${process.env["PATH"]}` });
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("steps-checkout-"));
+    const temporary = tempDir();
+    vi.stubEnv("TMPDIR", temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const beside = await checkout({ path: "copy", ref: "dev", "persist-credentials": "true" }, over);
     const asked = await checkout({ path: "asked", ref: "dev", token: TOKEN, "persist-credentials": "true" }, over);
     const here = await checkout({ ref: "v1" }, over);
@@ -67,7 +68,7 @@ describe("credentials", () => {
       expect(text).not.toContain(encoded);
     }
     expect(asked.warnings.join("\n")).toContain("the job's own are not for its steps");
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("steps-checkout-"))).toEqual(before);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it("that are wrong are said without being shown", async () => {

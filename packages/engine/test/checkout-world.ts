@@ -30,13 +30,13 @@ export interface World extends Template {
   readonly workspace: string;
   readonly env: Record<string, string | undefined>;
   /** Makes the workspace as GitLab's runner leaves it: a detached HEAD. */
-  fetched(options?: { depth?: number; commit?: string }): Promise<void>;
-  git(dir: string, ...args: string[]): Promise<string>;
-  checkout(inputs: Record<string, string>, over?: Record<string, string | undefined>): Promise<Checked>;
+  readonly fetched: (options?: { depth?: number; commit?: string }) => Promise<void>;
+  readonly git: (dir: string, ...args: string[]) => Promise<string>;
+  readonly checkout: (inputs: Record<string, string>, over?: Record<string, string | undefined>) => Promise<Checked>;
   /** The content of a file in the workspace. */
-  read(path: string): string;
+  readonly read: (path: string) => string;
   /** From now on no server can be asked. */
-  goOffline(): void;
+  readonly goOffline: () => void;
 }
 
 export async function makeTemplate(): Promise<Template> {
