@@ -18,6 +18,16 @@ describe("formatTrace()", () => {
     `);
   });
 
+  it("names images as they are written", () => {
+    const shown = (requestedVersion: string): string => {
+      const resource = { kind: "oci", uri: "oci://h.io/g/i", requestedVersion, digest: {} } as const;
+      const root = { children: [{ path: "0", name: "a", det: { component: 0, status: "success" as const } }] };
+      return formatTrace({ root, resources: [resource] }, { width: 200, hasColor: false });
+    };
+    expect(shown("1.2")).toContain("oci://h.io/g/i:1.2\n");
+    expect(shown("sha256:ab")).toContain("oci://h.io/g/i@sha256:ab\n");
+  });
+
   it("cuts what is wider than the terminal", () => {
     for (const width of [10, 40]) {
       const lines = formatTrace(trace, { width, hasColor: false }).split("\n");

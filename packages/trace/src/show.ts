@@ -102,8 +102,9 @@ function describeStep(record: StepRecordJson, trace: TraceJson): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-function describeResource({ uri, requestedVersion, digest }: ResourceJson): string {
-  const version = requestedVersion ? `@${requestedVersion}` : "";
+function describeResource({ kind, uri, requestedVersion, digest }: ResourceJson): string {
+  const sign = kind === "oci" && requestedVersion?.includes(":") === false ? ":" : "@";
+  const version = requestedVersion ? `${sign}${requestedVersion}` : "";
   const tree = digest?.["gitTree"] ?? digest?.["sha256"];
   return `${uri ?? ""}${version}${tree ? ` (${shortDigest(tree)})` : ""}`;
 }
