@@ -66,7 +66,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
       sink: effects,
       matchers: job.matchers,
       allowsUnsecure: env["ACTIONS_ALLOW_UNSECURE_COMMANDS"] === "true",
-      isDebug: job.host.isDebug,
+      isDebug: job.host.isDebug || job.description.runner["debug"] === "1",
       groupStyle: job.host.groupStyle,
       now: Date.now,
     }),

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Annotation as Found, CommandSink } from "@steps/github-language";
+import { type Annotation as Found, type CommandSink, isBlockedVariable } from "@steps/github-language";
 import { type Annotation, createObject, type RuntimeString, sensitive } from "@steps/model";
 import { type Run, tell } from "../run.ts";
 import type { ActionScope } from "./action-scope.ts";
@@ -39,8 +39,9 @@ export class CommandEffects implements CommandSink {
   }
 
   setEnv(name: string, value: string): void {
-    if (name.toUpperCase() === "NODE_OPTIONS") {
-      this.problem("NODE_OPTIONS cannot be set by a step");
+    if (isBlockedVariable(name)) {
+      // Said, and no failure: there are actions that try, and do well without.
+      this.annotations.push({ level: "error", message: `Can't store ${name} through the file of GITHUB_ENV` });
     } else if (name === "" || name.includes("=") || `${name}${value}`.includes("\0")) {
       this.problem(`${JSON.stringify(name.slice(0, 80))} cannot be a variable`);
     } else this.env[name] = value;
