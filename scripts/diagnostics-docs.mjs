@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMPILER_RULES } from "../packages/compiler/src/index.ts";
 import { CHECK_RULES } from "../packages/engine/src/check/check-rules.ts";
+import { GITHUB_RULES } from "../packages/github-actions/src/index.ts";
 import { CI_RULES } from "../packages/gitlab-ci/src/index.ts";
 
 const target = join(import.meta.dirname, "../docs/reference/diagnostics.md");
@@ -23,6 +24,10 @@ ${table(CHECK_RULES)}
 ## Of a \`.gitlab-ci.yml\`
 
 ${table(CI_RULES)}
+
+## Of an \`action.yml\` or a workflow of GitHub
+
+${table(GITHUB_RULES)}
 `;
 if (process.argv.includes("--check")) {
   if (!existsSync(target) || readFileSync(target, "utf8") !== text) {

@@ -1,6 +1,14 @@
 import { type CommandLine, type Flag, type Flags, readSecrets, UsageError } from "@steps/console";
-import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment, type RunRequest } from "@steps/engine";
+import {
+  ambientEnvironment,
+  logLevel,
+  matchingVariables,
+  offeredEnvironment,
+  type RunRequest,
+  userDirectories,
+} from "@steps/engine";
 import { type RuntimeString, sensitive, VARIABLE_PATTERN } from "@steps/model";
+import { withLauncher } from "./launcher.ts";
 
 export const strictEnv: Flag = {
   type: "boolean",
@@ -64,6 +72,11 @@ export function baseEnvironment(line: CommandLine, vars: Readonly<Record<string,
     ...logLevel(vars, process.env),
   };
   return line.boolean("job-env") ? { ...ambient, ...vars } : ambient;
+}
+
+/** The same for a job of steps, which finds this program on its PATH. */
+export function stepsEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
+  return withLauncher(baseEnvironment(line, vars), line.string("state-dir") ?? userDirectories(process.env).state);
 }
 
 /** What else the flags give a job. @throws {UsageError} */

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ownStart } from "./bootstrap/start.ts";
 
 /**
@@ -24,6 +24,13 @@ export function launcherDirectory(stateDir: string): string {
   }
   renameSync(draft, path);
   return dir;
+}
+
+/** An environment whose PATH has this program first, as `step-runner`: for `set-output` in scripts, however it was started. */
+export function withLauncher<T extends Readonly<Record<string, string | undefined>>>(env: T, stateDir: string): T {
+  const dir = launcherDirectory(resolve(stateDir));
+  const path = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
+  return path.split(":").includes(dir) ? env : { ...env, PATH: `${dir}:${path}` };
 }
 
 function quote(text: string): string {

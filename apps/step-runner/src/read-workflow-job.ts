@@ -57,10 +57,3 @@ function onlyJob(line: CommandLine, source: Source): string | undefined {
     `Choose one with --job-name: ${names.slice(0, 20).join(", ")}`,
   );
 }
-
-/** Whether a file is a workflow of GitHub, by what the user says or by where it lies. */
-export function isWorkflow(line: CommandLine, path: string): boolean {
-  const format = line.string("format");
-  if (format === "github" || format === "gitlab-ci") return format === "github";
-  return /(?:^|\/)\.(?:github|gitea|forgejo)\/workflows\/[^/]+\.ya?ml$/.test(absolute(path));
-}

@@ -19,7 +19,7 @@ import {
 } from "@steps/service";
 import { cacheOptions } from "./cache-options.ts";
 import { readLock, readSources } from "./component-flags.ts";
-import { launcherDirectory } from "./launcher.ts";
+import { launcherDirectory, withLauncher } from "./launcher.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that runs in this process. */
@@ -78,6 +78,7 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
   const lock = readLock(line);
   privateDirectory(state);
   return openJobTable({
+    env: withLauncher(process.env, state),
     stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
     runner: { name: "step-runner", version: VERSION },
     cache: cacheOptions(line),

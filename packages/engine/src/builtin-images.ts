@@ -14,6 +14,8 @@ export interface BuiltinPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workDir: string;
   readonly log: (line: string) => void;
+  /** Of what stands in the place of a GitHub action; `main` elsewhere. */
+  readonly phase?: string;
 }
 
 /** `function/oci/build`: an archive with the files of each platform. */

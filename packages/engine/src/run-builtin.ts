@@ -4,6 +4,7 @@ import { type Value } from "@steps/model";
 import { mergeDockerAuth } from "./builtin-auth.ts";
 import type { BuiltinPlace, Inputs, Outputs } from "./builtin-images.ts";
 import { builtinStep, inputVariable } from "./builtin-specs.ts";
+import { CHECKOUT_PROGRAM } from "./github/checkout-step.ts";
 import { EngineError } from "./engine-error.ts";
 
 /**
@@ -13,6 +14,10 @@ import { EngineError } from "./engine-error.ts";
  * @throws {EngineError} STEP_NOT_FOUND, BUILTIN_FAILED @throws {StepsError} of what it does
  */
 export async function runBuiltin(name: string, place: BuiltinPlace): Promise<void> {
+  if (name === CHECKOUT_PROGRAM) {
+    const { runCheckoutProgram } = await import("./github/run-checkout-program.ts");
+    return runCheckoutProgram(place);
+  }
   const step = builtinStep(name);
   if (step === undefined) throw new EngineError("STEP_NOT_FOUND", `distributed step "${name}" not found`);
   const inputs: Record<string, Value> = {};

@@ -181,9 +181,9 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
   const given = expandInvocation(run, call, opened);
   if (specDefinition.definition.github !== undefined) {
     const environment = caller.environment.with(given.env);
-    const { name } = call.invocation;
+    const { invocation } = call;
     const { runActionStep } = await import("./actions/action-step.ts");
-    return runActionStep(run, { path, environment }, { name, opened, given: given.inputs, env: given.env });
+    return runActionStep(run, { path, environment }, { invocation, opened, given: given.inputs, env: given.env });
   }
   const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
   const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;

@@ -67,6 +67,11 @@ export class Environment {
     this.#exports.generation += 1;
   }
 
+  /** What was declared and exported, without the base; not to be changed. */
+  declared(): EnvironmentRecord {
+    return Object.assign(createObject<RuntimeString>(), this.#exports.values, ...this.#layers) as EnvironmentRecord;
+  }
+
   /** All variables as a process would get them; not to be changed. */
   flatten(): EnvironmentRecord {
     const { generation, values } = this.#exports;

@@ -5,16 +5,16 @@ import { runBuiltin } from "@steps/engine";
 export const builtin: Command = {
   name: "builtin",
   summary: "Do what a built-in step does, as its process",
-  usage: "NAME",
+  usage: "NAME [post]",
   description: ["The runner calls it for step: builtin://NAME; inputs and files are in the environment."],
   flags: {},
-  positionals: { min: 1, max: 1 },
+  positionals: { min: 1, max: 2 },
   isHidden: true,
   examples: [["step-runner builtin docker/auth", "add credentials, inside of a step"]],
   async run(line) {
-    const [name = ""] = line.positionals;
+    const [name = "", phase = "main"] = line.positionals;
     const log = (text: string): void => void process.stdout.write(`${text}\n`);
-    await runBuiltin(name, { env: process.env, workDir: process.cwd(), log });
+    await runBuiltin(name, { env: process.env, workDir: process.cwd(), log, phase });
     return 0;
   },
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
 import { jobVariables } from "@steps/engine";
 import { requireCompiled } from "../diagnose.ts";
-import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
+import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
@@ -52,7 +52,7 @@ async function run(line: CommandLine): Promise<number> {
     specDefinition,
     positionOf: compiled.positionOf,
     vars,
-    env: baseEnvironment(line, vars),
+    env: stepsEnvironment(line, vars),
     workDir,
     baseDir: workDir,
     ...(process.env["CI_JOB_NAME"] === undefined ? {} : { jobName: process.env["CI_JOB_NAME"] }),

@@ -5,7 +5,7 @@ import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { jobFlags, readJob } from "../read-job.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
-import { isWorkflow, readWorkflowJob } from "../read-workflow-job.ts";
+import { isWorkflow } from "../is-workflow.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
 
@@ -49,6 +49,7 @@ async function run(line: CommandLine): Promise<number> {
 }
 
 async function runWorkflow(line: CommandLine, path: string): Promise<number> {
+  const { readWorkflowJob } = await import("../read-workflow-job.ts");
   const read = readWorkflowJob(line, path);
   if (read === undefined) return 2;
   const { specDefinition, positionOf, job, workDir } = read;

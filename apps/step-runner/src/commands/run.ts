@@ -13,7 +13,7 @@ import {
   type StepReference,
 } from "@steps/model";
 import { showDiagnostics } from "../diagnose.ts";
-import { baseEnvironment, variablesFromEnvironment } from "../job-flags.ts";
+import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { readStdin } from "../read-stdin.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";
@@ -66,7 +66,7 @@ async function execute(line: CommandLine): Promise<number> {
   const job = {
     entry: "run",
     vars,
-    env: { ...baseEnvironment(line, vars), ...line.pairs("env") },
+    env: { ...stepsEnvironment(line, vars), ...line.pairs("env") },
     workDir,
     baseDir: workDir,
   } as const;

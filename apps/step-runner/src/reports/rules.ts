@@ -1,9 +1,15 @@
 import { COMPILER_RULES } from "@steps/compiler";
 import { CHECK_RULES } from "@steps/engine";
+import { GITHUB_RULES } from "@steps/github-actions";
 import { CI_RULES } from "@steps/gitlab-ci";
 import type { DiagnosticRule } from "@steps/model";
 
-const RULES: Readonly<Record<string, DiagnosticRule>> = { ...CI_RULES, ...CHECK_RULES, ...COMPILER_RULES };
+const RULES: Readonly<Record<string, DiagnosticRule>> = {
+  ...GITHUB_RULES,
+  ...CI_RULES,
+  ...CHECK_RULES,
+  ...COMPILER_RULES,
+};
 
 /** What a code means, by the tables of the packages that give it. */
 export function ruleOf(code: string): DiagnosticRule {

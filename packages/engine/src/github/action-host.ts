@@ -29,9 +29,7 @@ export function openActionHost(options: HostOptions): OpenActionHost {
     toolCacheDir,
     isDebug: options.isDebug === true,
     groupStyle: options.groupStyle ?? "gitlab",
-    ...(options.token === undefined || options.token === ""
-      ? {}
-      : { token: sensitive(options.token) as RuntimeString }),
+    ...(options.token === undefined || options.token === "" ? {} : { token: sensitive(options.token) }),
     ...(options.summaryFile === undefined ? {} : { summaryFile: options.summaryFile }),
     describe: ({ variable, workspace, temp, eventPath }) => {
       const { serverUrl, apiUrl, graphqlUrl, eventName } = options;

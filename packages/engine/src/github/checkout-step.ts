@@ -41,7 +41,8 @@ export const checkoutStep: SpecDefinition = {
   definition: {
     type: "exec",
     command: ["step-runner", "builtin", CHECKOUT_PROGRAM],
-    env: {},
-    github: { using: "native" },
+    // Job variables that the program is told.
+    env: { CI_COMMIT_SHA: "", CI_JOB_TOKEN: "", CI_REPOSITORY_URL: "" },
+    github: { using: "native", post: CHECKOUT_PROGRAM },
   },
 };

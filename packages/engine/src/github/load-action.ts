@@ -63,7 +63,8 @@ export async function loadAction(
       return inPlace(imageAction(reference.image), { tools, dir: tools.workspace });
     case "workspace": {
       const dir = join(tools.workspace, reference.dir);
-      if (existsSync(dir)) assertInside(tools.workspace, dir);
+      if (!existsSync(dir)) throw notFound(dir, formatAction(reference));
+      assertInside(tools.workspace, dir);
       const { resource, fetch } = await tools.resolve({ kind: "local", dir });
       return compile(dir, { root: dir, isInPlace: true, name: formatAction(reference), resource, fetch, tools });
     }

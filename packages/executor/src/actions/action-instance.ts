@@ -33,6 +33,8 @@ export interface ActionCall {
   readonly env: EnvironmentRecord;
   /** Where what has to be done afterwards is put. */
   readonly posts: PostEntry[];
+  /** Whether a failure of any phase is none of the job. */
+  readonly allowsFailure: (run: Run) => boolean;
 }
 
 /** One step that is an action, through all its phases. */

@@ -52,7 +52,10 @@ export class ActionJob {
     const host = await hooks.actions();
     const dirs = createDirs(request.jobTmp);
     const description = host.describe({
-      variable: (name) => variableOf(run, name),
+      variable: (name) => {
+        const held = jobVariable(run, name);
+        return held === undefined ? undefined : revealString(held);
+      },
       workspace: request.workDir,
       temp: dirs.temp,
       eventPath: dirs.event,
@@ -115,12 +118,11 @@ function createDirs(jobTmp: string): ActionDirs {
   return dirs;
 }
 
-// A job variable, else one of the environment that all steps start from: `run` has only the latter.
-function variableOf(run: Run, name: string): string | undefined {
+/** A job variable, else one of the environment that all steps start from: `run` has only the latter. Asking is recorded. */
+export function jobVariable(run: Run, name: string): RuntimeString | undefined {
   run.state.readingPath = "";
   const { vars } = run.contexts;
-  const held = Object.hasOwn(run.request.vars, name)
+  return Object.hasOwn(run.request.vars, name)
     ? (vars as Readonly<Record<string, RuntimeString>>)[name]
     : run.request.environment.base[name];
-  return held === undefined ? undefined : revealString(held);
 }

@@ -55,6 +55,29 @@ export function githubOf(scope: ActionScope, id: string): Readonly<Record<string
   };
 }
 
+/** Every context is there, though most places have nothing in some: GitHub's own runner refuses no action for that. */
+export const NOTHING: Contexts = {
+  github: null,
+  env: null,
+  inputs: null,
+  steps: null,
+  runner: null,
+  job: null,
+  strategy: null,
+  matrix: null,
+  needs: null,
+  vars: null,
+  secrets: null,
+  jobs: null,
+};
+
+// What the job can grant; composite actions see none of it.
+function secretsOf(run: Run, job: ActionJob): Value {
+  const { token } = job.host;
+  const granted = mapObject(run.request.secrets ?? {}, revealString);
+  return { ...(token === undefined ? {} : { GITHUB_TOKEN: revealString(token) }), ...granted };
+}
+
 /** What an evaluation in this place is given; of the status functions nothing. */
 export function evaluationOf(
   run: Run,
@@ -64,7 +87,9 @@ export function evaluationOf(
   const { job, inputs, steps } = scope;
   const environment = overrides.environment ?? scope.environment;
   const contexts: Contexts = {
+    ...NOTHING,
     ...job.contexts,
+    ...(scope.status === undefined ? { secrets: () => secretsOf(run, job) } : { secrets: null }),
     github: () => githubOf(scope, overrides.id ?? "") as Value,
     runner: () => job.description.runner as Value,
     env: () => mapObject(environment.declared(), revealString) as Value,

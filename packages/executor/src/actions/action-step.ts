@@ -14,17 +14,20 @@ export async function runActionStep(
   run: Run,
   level: Pick<Level, "path" | "environment">,
   item: {
-    readonly name: string;
+    readonly invocation: StepInvocation;
     readonly opened: OpenedStep;
     readonly given: Inputs;
     readonly env: ReturnType<ExpandGiven>["env"];
   },
 ): Promise<StepEnd> {
-  const { name, opened, given, env } = item;
+  const { invocation, opened, given, env } = item;
   const job = await ActionJob.of(run);
   const caller = scopeOfList(job, level);
+  const { name } = invocation;
   const title = titleOf(name, opened.reference);
-  const call = { caller, path: level.path, title, id: name, opened, given, env, posts: job.posts };
+  const mayFail = (): boolean => invocation.control?.continueOnError === true;
+  const { path } = level;
+  const call = { caller, path, title, id: name, opened, given, env, posts: job.posts, allowsFailure: mayFail };
   return runAction(run, call, job.instances.get(level.path));
 }
 
@@ -39,7 +42,13 @@ export async function prepareActionsOfJob(
   if (prepared.length === 0) return undefined;
   const job = await ActionJob.of(run);
   const scope = scopeOfList(job, level);
-  return runPres(run, prepared, { scope, posts: job.posts, expand, pathOf: () => String(run.state.nextPhase++) });
+  return runPres(run, prepared, {
+    scope,
+    posts: job.posts,
+    expand,
+    pathOf: () => String(run.state.nextPhase++),
+    titleOf: ({ name, step }) => titleOf(name, step),
+  });
 }
 
 function scopeOfList(job: ActionJob, level: Pick<Level, "path" | "environment">): ActionScope {

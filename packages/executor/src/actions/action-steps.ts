@@ -110,7 +110,8 @@ async function runItem(run: Run, list: ActionList, item: Item): Promise<ItemEnd>
   tell(run, { type: "step-opened", at: Date.now(), path, name: title, reference });
   const end: ItemEnd = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
   const isFinal = isSuccess(end.outcome.status) || end.endsList === true;
-  const concluded = isFinal ? end : { ...end, ...conclusionOf(run, scope, invocation) };
+  const concluded: ItemEnd =
+    isFinal || !allowsFailure(run, scope, invocation) ? end : { ...end, conclusion: "success" };
   finishStep(run, path, concluded);
   return concluded;
 }
@@ -129,15 +130,15 @@ function oneLine(text: string): string {
   return (text.trim().split(/[\r\n]/, 1)[0] ?? "").slice(0, MAX_TITLE_LENGTH);
 }
 
-// Evaluated only now: what it says may depend on the step.
-function conclusionOf(run: Run, scope: ActionScope, { github }: StepInvocation): { readonly conclusion?: "success" } {
-  if (github?.continueOnError === undefined) return {};
+/** Whether a step, or what it wants done before and after the job, may fail. Asked afterwards: it may depend on the step. */
+export function allowsFailure(run: Run, scope: ActionScope, { github, control }: StepInvocation): boolean {
+  if (github?.continueOnError === undefined) return control?.continueOnError === true;
   try {
     const value = evaluateTemplate(github.continueOnError, evaluationOf(run, scope));
-    return value === true || value === "true" ? { conclusion: "success" } : {};
+    return value === true || value === "true";
   } catch (error) {
     if (!(error instanceof GithubExpressionError)) throw error;
-    return {};
+    return false;
   }
 }
 
@@ -204,7 +205,9 @@ async function runOpened(run: Run, list: ActionList, { invocation, path, title }
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
   const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
   const caller: ActionScope = { ...scope, environment };
-  const call: ActionCall = { caller, path, title, id: invocation.name, opened, given, env, posts };
+  const id = invocation.name;
+  const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
+  const call: ActionCall = { caller, path, title, id, opened, given, env, posts, allowsFailure: mayFail };
   return list.runAction(run, call, scope.job.instances.get(path));
 }
 

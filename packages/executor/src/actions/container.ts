@@ -8,7 +8,7 @@ import type { StepEnd } from "../step-end.ts";
 import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
 import type { ActionInstance } from "./action-instance.ts";
 import { type ActionCommand, runActionProcess } from "./action-process.ts";
-import type { ActionScope } from "./action-scope.ts";
+import { type ActionScope, NOTHING } from "./action-scope.ts";
 import { buildImage } from "./build-image.ts";
 import { clientVariables } from "./container-client.ts";
 import { type ContainerMounts, dockerRunCommand } from "./docker-command.ts";
@@ -77,7 +77,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
   const { part, inputs, scope } = instance;
   const label = `steps.job=${run.request.cookie}`;
   const name = `steps-${run.request.cookie.slice(0, 12)}-${path.replaceAll("/", ".")}`;
-  const text = (template: string): string => evaluateText(template, { contexts: { inputs: scope.inputs } });
+  const text = (template: string): string => evaluateText(template, { contexts: { ...NOTHING, inputs: scope.inputs } });
   const given = (wanted: string): string | undefined => {
     const found = Object.entries(inputs).find(([input]) => input.toLowerCase() === wanted);
     return found === undefined ? undefined : revealString(found[1]);
@@ -122,7 +122,7 @@ function containerEnvironment(run: Run, instance: ActionInstance, all: Environme
   }
   delete env["PATH"];
   for (const [name, template] of Object.entries(definition.env)) {
-    env[name] ??= evaluateText(template, { contexts: { inputs: scope.inputs } });
+    env[name] ??= evaluateText(template, { contexts: { ...NOTHING, inputs: scope.inputs } });
   }
   return env;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { type Run, tell } from "../run.ts";
@@ -11,6 +11,8 @@ interface NodeCall {
   readonly scope: ActionScope;
   /** The manifest's folder. */
   readonly stepDir: string;
+  /** The repository's, where it has one. */
+  readonly root: string | undefined;
   /** `node20`. */
   readonly using: string;
   /** From the manifest's folder. */
@@ -19,8 +21,15 @@ interface NodeCall {
 }
 
 /** The command of a JavaScript action. @throws {ExecuteError} COMMAND_NOT_FOUND */
-export async function nodeCommand(run: Run, { scope, stepDir, using, file, env }: NodeCall): Promise<ActionCommand> {
+export async function nodeCommand(
+  run: Run,
+  { scope, stepDir, root, using, file, env }: NodeCall,
+): Promise<ActionCommand> {
   const main = join(stepDir, file);
+  const inside = relative(root ?? stepDir, main);
+  if (inside.startsWith("..") || isAbsolute(file)) {
+    throw new ExecuteError("REFERENCE_INVALID", `exec: the file "${file}" of the action is outside of its repository`);
+  }
   if (!existsSync(main)) {
     throw new ExecuteError("COMMAND_NOT_FOUND", `exec: the action has no file "${file}"`, {
       hint: "An action that is built is published with its bundle; this version may not be meant to be run.",

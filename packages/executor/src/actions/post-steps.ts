@@ -17,6 +17,8 @@ export interface PhaseEntry {
   /** `always()` where the action says nothing. */
   readonly condition: string;
   readonly run: (run: Run, path: string) => Promise<StepEnd>;
+  /** Whether a failure is none of the job. */
+  readonly allowsFailure: (run: Run) => boolean;
 }
 
 /** What an action wants done when the job's steps have ended. */
@@ -34,12 +36,14 @@ export async function runPhase(
   const { path, phase } = place;
   const name = `${phase === "pre" ? "Pre" : "Post"} ${entry.title}`;
   tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(entry.reference), phase });
-  const end = await guard(run, async () => {
+  const ended = await guard(run, async () => {
     const status = statusOf(run, entry.scope, true);
     const { holds, explanation } = evaluateCondition(entry.condition, { ...evaluationOf(run, entry.scope), status });
     if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
     return entry.run(run, path);
   });
+  const isAllowed = !isSuccess(ended.outcome.status) && entry.allowsFailure(run);
+  const end: StepEnd = isAllowed ? { ...ended, conclusion: "success" } : ended;
   finishStep(run, path, end);
   return end;
 }
@@ -56,8 +60,11 @@ export async function runPosts(
     if (!entry.isNeeded()) continue;
     const cleanUp = cleanUpRun(run);
     try {
-      const { outcome } = await runPhase(cleanUp.run, entry, { path: pathOf(), phase: "post" });
-      if (!isSuccess(outcome.status)) failure ??= { outcome, title: entry.title };
+      const { outcome, conclusion } = await runPhase(cleanUp.run, entry, { path: pathOf(), phase: "post" });
+      if (isSuccess(conclusion ?? outcome.status)) continue;
+      failure ??= { outcome, title: entry.title };
+      // Those that come next see how the job is doing.
+      run.state.hasFailed = true;
     } finally {
       cleanUp.release();
     }
@@ -73,6 +80,5 @@ export async function runPostsOfJob(run: Run): Promise<Outcome | undefined> {
   if (run.signal.aborted) state.isCancelled = true;
   const failure = await runPosts(run, posts, () => String(state.nextPhase++));
   if (failure === undefined) return undefined;
-  state.hasFailed = true;
   return outcomeOfParent(failure.outcome, JSON.stringify(`Post ${failure.title}`));
 }

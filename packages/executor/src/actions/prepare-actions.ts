@@ -8,12 +8,13 @@ import {
 } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { type OpenedStep, openReference } from "../resolve-reference.ts";
+import { isSuccess } from "../outcome.ts";
 import type { Run } from "../run.ts";
 import type { StepEnd } from "../step-end.ts";
 import { checkContainers } from "./container.ts";
 import { type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
 import type { ActionScope } from "./action-scope.ts";
-import { invocationOf, titleOf } from "./action-steps.ts";
+import { allowsFailure, invocationOf, titleOf } from "./action-steps.ts";
 import { type PostEntry, runPhase } from "./post-steps.ts";
 import { putAside, runPhaseOf } from "./run-action.ts";
 
@@ -119,6 +120,7 @@ interface PreCall {
   readonly posts: PostEntry[];
   readonly expand: ExpandGiven;
   readonly pathOf: () => string;
+  readonly titleOf: (invocation: StepInvocation) => string;
 }
 
 /** Runs what the actions of the job want done before its first step, in order; returns the first failure. */
@@ -127,7 +129,7 @@ export async function runPres(run: Run, prepared: readonly Prepared[], call: Pre
   for (const item of prepared) {
     if (!wantsPre(item)) continue;
     const end = await runPreOf(run, item, call);
-    if (end.outcome.status === "failure" || end.outcome.status === "error") failure ??= end;
+    if (!isSuccess(end.conclusion ?? end.outcome.status)) failure ??= end;
   }
   return failure;
 }
@@ -141,7 +143,8 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
   const { scope } = call;
   const { given, env } = call.expand({ invocation, path });
   const caller: ActionScope = { ...scope, environment: scope.environment.with(env) };
-  const title = titleOf(invocation);
+  const title = call.titleOf(invocation);
+  const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
   const instance = createInstance(run, {
     caller,
     path,
@@ -151,6 +154,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
     given,
     env,
     posts: call.posts,
+    allowsFailure: mayFail,
   });
   scope.job.instances.set(path, instance);
   const condition = opened.specDefinition.definition.github?.preIf ?? "always()";
@@ -159,6 +163,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
     reference: opened.reference,
     scope: instance.scope,
     condition,
+    allowsFailure: mayFail,
     run: async (inner: Run, at: string): Promise<StepEnd> => {
       await opened.bring?.();
       tellPlan(inner, instance, at);
@@ -182,6 +187,7 @@ async function runNestedPres(
     posts,
     expand: ({ invocation }) => invocationOf(run, scope, invocation),
     pathOf: () => `${at}/${count++}`,
+    titleOf,
   });
   return { outcome: failure?.outcome ?? { status: "success" }, outputs: {}, exports: {} };
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { evaluateText } from "@steps/github-language";
-import type { EnvironmentRecord, RuntimeString } from "@steps/model";
+import { createObject, type EnvironmentRecord, type RuntimeString, sensitive } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { isSuccess } from "../outcome.ts";
 import { type Run, tell } from "../run.ts";
+import { jobVariable } from "./action-job.ts";
 import { type ActionCommand, runActionProcess } from "./action-process.ts";
 import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
 import { type ActionCall, type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
@@ -51,9 +52,10 @@ async function runPreInPlace(run: Run, instance: ActionInstance): Promise<void> 
     putAside(instance);
     return runPhaseOf(inner, instance, { phase: "pre", path });
   };
-  const entry = { title: call.title, reference, scope, condition, run: runIt };
-  const { outcome } = await runPhase(run, entry, { path: String(run.state.nextPhase++), phase: "pre" });
-  if (!isSuccess(outcome.status)) {
+  const { title, allowsFailure } = call;
+  const entry = { title, reference, scope, condition, run: runIt, allowsFailure };
+  const { outcome, conclusion } = await runPhase(run, entry, { path: String(run.state.nextPhase++), phase: "pre" });
+  if (!isSuccess(conclusion ?? outcome.status)) {
     throw new ExecuteError("PHASE_FAILED", `pre: ${outcome.error?.message ?? outcome.status}`);
   }
 }
@@ -69,7 +71,12 @@ export function putAside(instance: ActionInstance): void {
     reference: call.opened.reference,
     scope: isComposite ? call.caller : scope,
     condition: part.postIf ?? "always()",
-    isNeeded: () => !isComposite || posts.some((post) => post.isNeeded()),
+    allowsFailure: call.allowsFailure,
+    isNeeded: () => {
+      if (isComposite) return posts.some((post) => post.isNeeded());
+      // What the runner does itself has nothing to clean up unless it says so.
+      return part.using !== "native" || instance.state.size > 0;
+    },
     run: (run, path) => {
       tellPlan(run, instance, path);
       return runPhaseOf(run, instance, { phase: "post", path });
@@ -96,12 +103,13 @@ export async function runPhaseOf(
   const env = { ...services, ...stateEnvironment(state), ...inputEnvironment(inputs) };
   const stepDir = call.opened.dir;
   const command = isNode
-    ? (all: EnvironmentRecord) => nodeCommand(run, { scope, stepDir, using: part.using, file: file ?? "", env: all })
+    ? (all: EnvironmentRecord) =>
+        nodeCommand(run, { scope, stepDir, root: call.opened.root, using: part.using, file: file ?? "", env: all })
     : (all: EnvironmentRecord) => nativeCommand(run, instance, { phase, env: all });
   return runActionProcess(run, { scope: { ...scope, path }, id, env, state, stepDir, command });
 }
 
-// A program of the runner's own: it is told the phase, and else as an action is.
+// A program of the runner's own: it is told the phase and the job variables that its definition names, and else as an action is.
 function nativeCommand(
   run: Run,
   { call, definition, scope }: ActionInstance,
@@ -111,7 +119,15 @@ function nativeCommand(
   const words = definition.command.map((word) => evaluateText(word, evaluationOf(run, scope)));
   const [name = "", ...rest] = words;
   const command: RuntimeString[] = [name, ...rest, ...(phase === "main" ? [] : [phase])];
-  return { command, program: join(call.opened.dir, name), workDir: run.request.workDir, env };
+  const all = Object.assign(createObject<RuntimeString>(), env);
+  // What nobody asked anything of does without: a replay would have to be given them again.
+  const wanted = Object.keys(call.given).length === 0 ? [] : Object.keys(definition.env);
+  for (const variable of wanted) {
+    const value = jobVariable(run, variable);
+    // The address of the project's repository has a token in it.
+    if (value !== undefined) all[variable] = sensitive(value) as RuntimeString;
+  }
+  return { command, program: join(call.opened.dir, name), workDir: run.request.workDir, env: all };
 }
 
 async function runNestedPosts(run: Run, { posts }: ActionInstance, path: string): Promise<StepEnd> {

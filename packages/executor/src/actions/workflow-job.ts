@@ -6,7 +6,7 @@ import type { Run } from "../run.ts";
 import type { StepEnd } from "../step-end.ts";
 import { ActionJob } from "./action-job.ts";
 import { type ActionScope, evaluationOf, NO_ACTION } from "./action-scope.ts";
-import { invocationOf, runActionSteps } from "./action-steps.ts";
+import { invocationOf, runActionSteps, titleOf } from "./action-steps.ts";
 import { outputsOf } from "./composite.ts";
 import { runPostsOfJob } from "./post-steps.ts";
 import { prepareActions, runPres } from "./prepare-actions.ts";
@@ -34,6 +34,7 @@ export async function runWorkflowJob(run: Run, level: Level, definition: StepsDe
     posts: job.posts,
     expand: ({ invocation }) => invocationOf(run, scope, invocation),
     pathOf: () => String(run.state.nextPhase++),
+    titleOf,
   });
   if (before !== undefined) run.state.hasFailed = true;
   const { outcome, exports } = await runActionSteps(run, {
