@@ -1,5 +1,12 @@
 import { shortDigest } from "@steps/model";
-import type { ResourceJson, RunStatusJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
+import type {
+  Observed_AnnotationJson,
+  ResourceJson,
+  RunStatusJson,
+  StepRecordJson,
+  TraceJson,
+  ValJson,
+} from "@steps/proto";
 import { stepLabel } from "./step-label.ts";
 import { plainValue } from "./plain.ts";
 
@@ -76,6 +83,9 @@ function* stepLines({ record, trace, lead, below }: Branch): Generator<Line> {
   // The message of the step that failed says all; those around it only repeat it.
   const isExplained = children.some((child) => child.obs?.error);
   if (obs.error && !isExplained) yield { lead: inner, text: obs.error.message ?? obs.error.code ?? "", color: RED };
+  for (const annotation of obs.annotations ?? []) {
+    yield { lead: inner, text: describeAnnotation(annotation), color: annotation.level === "error" ? RED : YELLOW };
+  }
   if (obs.skipReason) yield { lead: inner, text: obs.skipReason, color: DIM };
   for (const [index, child] of children.entries()) {
     const isLast = index === children.length - 1;
@@ -107,6 +117,11 @@ function describeResource({ kind, uri, requestedVersion, digest }: ResourceJson)
   const version = requestedVersion ? `${sign}${requestedVersion}` : "";
   const tree = digest?.["gitTree"] ?? digest?.["sha256"];
   return `${uri ?? ""}${version}${tree ? ` (${shortDigest(tree)})` : ""}`;
+}
+
+function describeAnnotation({ level = "", message = "", file = "", line }: Observed_AnnotationJson): string {
+  const place = file === "" ? "" : ` ${file}${line === undefined ? "" : `:${line}`}:`;
+  return `${level}:${place} ${message}`;
 }
 
 function describeVal(val: ValJson): string {

@@ -1,0 +1,1 @@
+console.log(`After the last step: ${process.env.STATE_words} words were counted`);
