@@ -52,8 +52,8 @@ export type NoteCode =
   | "cache-evicted"
   /** A saved cache is not what it says it is and was ignored. */
   | "cache-damaged"
-  /** An upload was refused, or did not become a cache or an artifact. */
-  | "upload-refused"
+  /** A request was refused for what it says: a name, a size, a part that is not what it should be. */
+  | "request-refused"
   /** A request failed on this side: a full disk, a folder that cannot be written. */
   | "service-failed";
 

@@ -12,6 +12,8 @@ import type { CacheService } from "./cache/cache-service.ts";
 import { createCacheService } from "./cache/cache-service.ts";
 import { cacheV1Routes } from "./cache/cache-v1.ts";
 import { cacheV2Routes } from "./cache/cache-v2.ts";
+import type { Closers } from "./closers.ts";
+import { createClosers } from "./closers.ts";
 import { ServicesError } from "./error.ts";
 import type { Blobs } from "./http/blob-routes.ts";
 import { createBlobs } from "./http/blob-routes.ts";
@@ -55,25 +57,34 @@ export interface Services extends AsyncDisposable {
  * `ServicesError`.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
+  const closers = createClosers();
+  try {
+    return await open(options, closers);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function open(options: ServicesOptions, closers: Closers): Promise<Services> {
   const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const onNote = options.onNote ?? ((): void => undefined);
   let prune = async (): Promise<void> => undefined;
   const onBeat = (): void => {
     prune().catch((error: unknown) => onNote("service-failed", `Cannot give up an upload: ${messageOf(error)}`));
   };
-  await using opened = new AsyncDisposableStack();
   const cacheWork = await opening(options.cacheDir, async () => {
     await openPrivateFolder(options.cacheDir);
     return await openWorkFolder(join(options.cacheDir, "work"), onBeat);
   });
-  opened.defer(cacheWork.close);
+  closers.add(cacheWork.close);
   const artifactWork = await opening(options.artifactDir, async () => {
     await mkdir(options.artifactDir, { recursive: true });
     return await openWorkFolder(join(options.artifactDir, UPLOADS));
   });
-  opened.defer(artifactWork.close);
+  closers.add(artifactWork.close);
   const cache = await openCache(options, { limits, onNote, work: cacheWork });
-  opened.defer(cache.close);
+  closers.add(cache.close);
   const secret = randomBytes(32);
   const { runId, jobId } = options;
   const token = createRuntimeToken(secret, { runId, jobId, nowMs: Date.now() });
@@ -91,12 +102,9 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   const routes = [...cacheRoutes(cache, blobs), ...protocols.flatMap((protocol) => protocol.routes)];
   const dispatch = createDispatch({ token, routes, blobs, limits, onNote });
   prune = async () => void (await Promise.all([cache, ...protocols].map(async (one) => await one.prune())));
-  for (const { close } of protocols) opened.defer(close);
+  for (const { close } of protocols) closers.add(close);
   // Last in, first out: no handler may run while what it works with is taken away.
-  opened.defer(server.close);
-  const rest = opened.move();
-  let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => await (closing ??= rest.disposeAsync());
+  closers.add(server.close);
   return {
     env: {
       ACTIONS_RUNTIME_TOKEN: token,
@@ -106,8 +114,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       ACTIONS_CACHE_SERVICE_V2: "true",
     },
     artifacts: () => registry.all().map(({ name, path, bytes }) => ({ name, path, bytes })),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: closers.close,
+    [Symbol.asyncDispose]: closers.close,
   };
 }
 

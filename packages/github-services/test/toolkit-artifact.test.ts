@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
@@ -39,6 +39,19 @@ test.each(["artifact", "artifact-v2"])(
     expect(await job.call(client, "uploadArtifact", "site", files, job.workspace)).toMatchObject({ result: { id: 2 } });
   },
 );
+
+test("@actions/artifact uploads what takes many blocks, and nothing at all", async () => {
+  const artifactDir = join(tempDir(), "artifacts");
+  const job = openJob(await openServices({ artifactDir }));
+  const content = randomBytes(50 * 1024 ** 2 + 1);
+  for (const [name, bytes] of Object.entries({ "large.bin": content, "empty.bin": Buffer.alloc(0) })) {
+    writeFileSync(join(job.workspace, name), bytes);
+    const file = join(job.workspace, name);
+    const upload = await job.call("artifact", "uploadArtifact", "x", [file], job.workspace, { skipArchive: true });
+    expect(upload.result).toMatchObject({ size: bytes.length });
+    expect(readFileSync(join(artifactDir, name)).equals(bytes)).toBe(true);
+  }
+});
 
 test("@actions/artifact uploads a single file as it is", async () => {
   const artifactDir = join(tempDir(), "artifacts");

@@ -64,6 +64,7 @@ export function createArtifactV4(parts: ArtifactParts, blobs: Blobs): ArtifactPr
   };
   const create = async (message: Message): Promise<Message> => {
     const name = ownName(parts, message);
+    const mimeType = checkedType(textField(message, "mime_type"));
     await prune();
     if (pending.has(name) || parts.registry.find("v4", name) !== undefined) {
       throw conflict("an artifact with this name already exists on the workflow run");
@@ -74,7 +75,7 @@ export function createArtifactV4(parts: ArtifactParts, blobs: Blobs): ArtifactPr
       const dir = await parts.work.makeDir();
       const options = { dir, maxBytes: parts.limits.maxArtifactBytes, budget: parts.budget };
       const upload = await createBlockUpload(options);
-      pending.set(name, { mimeType: checkedType(textField(message, "mime_type")), upload });
+      pending.set(name, { mimeType, upload });
       return { ok: true, signed_upload_url: blobs.linkToUpload(upload) };
     } catch (error) {
       pending.delete(name);

@@ -62,7 +62,14 @@ export function createContainer(parts: ArtifactParts, of: { readonly id: number;
     const before = open.get(path);
     if (before === "busy") throw new HttpError(409, "failed_precondition", "The item is being written");
     if (before?.total === part.total && before.expandedBytes === part.expandedBytes) return before;
-    if (before !== undefined) throw badRequest("The parts of the item do not agree about its size");
+    if (before !== undefined) {
+      // It begins anew, with another content; what is under way would not fit.
+      const isRestart = part.start === 0 && !before.upload.isBusy();
+      if (!isRestart) throw badRequest("The parts of the item do not agree about its size");
+      open.set(path, "busy");
+      await before.upload.discard();
+      open.delete(path);
+    }
     if (finished.size + open.size >= limits.maxArtifactItems) throw tooLarge("The artifact has too many items");
     if (open.size >= limits.maxOpenUploads) throw tooLarge("Too many items are under way");
     open.set(path, "busy");

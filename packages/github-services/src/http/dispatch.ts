@@ -38,11 +38,10 @@ export function createDispatch(options: {
   };
 }
 
-function parseUrl(text: string | undefined): URL | undefined {
-  // Only the path counts: who we are is no question here.
-  return text?.startsWith("/") === true && URL.canParse(text, "http://localhost/")
-    ? new URL(`http://localhost${text}`)
-    : undefined;
+/** Only path and query count: who we are is no question here, so nothing in a path may be read as a host. */
+function parseUrl(path: string | undefined): URL | undefined {
+  const text = `http://localhost${path}`;
+  return path?.startsWith("/") === true && URL.canParse(text) ? new URL(text) : undefined;
 }
 
 function findRoute(
@@ -80,7 +79,7 @@ async function answerError(thrown: unknown, failure: Failure): Promise<void> {
   if (error.status >= 500) {
     onNote("service-failed", `${request.method} ${path} failed: ${messageOf(thrown)}`);
   } else if (error.status === 413 || error.status === 400) {
-    onNote("upload-refused", `${request.method} ${path} was refused: ${error.message}`);
+    onNote("request-refused", `${request.method} ${path} was refused: ${error.message}`);
   }
   // Where a body is left unread, the next request would begin in the middle of it.
   if (!request.complete) response.setHeader("Connection", "close");

@@ -30,3 +30,8 @@ export function conflict(message: string): HttpError {
 export function tooLarge(message: string): HttpError {
   return new HttpError(413, "resource_exhausted", message);
 }
+
+/** Whether something thrown is an answer. */
+export function isHttpError(error: unknown): error is HttpError {
+  return error instanceof HttpError;
+}

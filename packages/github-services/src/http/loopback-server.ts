@@ -26,7 +26,10 @@ export async function startLoopbackServer(
   const { host, limits } = options;
   const running = new Set<Promise<void>>();
   const server = createServer({ connectionsCheckingInterval: CHECK_MS, noDelay: true }, (request, response) => {
-    const done = handle(request, response).finally(() => running.delete(done));
+    const done = handle(request, response)
+      // An answer that fails as well leaves nothing to say.
+      .catch(() => void response.destroy())
+      .finally(() => running.delete(done));
     running.add(done);
   });
   server.headersTimeout = Math.min(HEADERS_MS, limits.requestMs);

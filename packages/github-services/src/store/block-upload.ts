@@ -1,14 +1,13 @@
-import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { badRequest, HttpError, tooLarge } from "../http/http-error.ts";
 import type { ByteRange } from "../http/ranges.ts";
-import { createFile, removeAll, writeAll, writeBody } from "./files.ts";
+import { createFile, removeAll, writeBody } from "./files.ts";
+import { putInOrder } from "./put-in-order.ts";
 import type { Upload, UploadOptions } from "./upload.ts";
 import { createWriteGate } from "./upload.ts";
 
 /** Azure's limit. */
 const MAX_BLOCKS = 50_000;
-const COPY_BYTES = 1024 ** 2;
 
 /** An upload as Azure's block blobs take it: one body, or named blocks in any order and then the list of their names. */
 export interface BlockUpload extends Upload {
@@ -19,7 +18,7 @@ export interface BlockUpload extends Upload {
 
 /**
  * Begins an upload of blocks. Each body is written once, behind those before it; where the list names the blocks in the
- * order of their arrival, the file is the blob as it stands, otherwise it is copied in the right order when sealed.
+ * order of their arrival, the file is the blob as it stands, otherwise it is put in order when sealed.
  */
 export async function createBlockUpload(options: UploadOptions): Promise<BlockUpload> {
   const path = join(options.dir, "blocks");
@@ -44,7 +43,7 @@ export async function createBlockUpload(options: UploadOptions): Promise<BlockUp
     isBusy: gate.isBusy,
     putWhole: async (body, length) =>
       await gate.run(async () => {
-        committed = mergeExtents([await append(body, length)]);
+        committed = [await append(body, length)];
         blocks.clear();
       }),
     putBlock: async (id, body, length) =>
@@ -58,7 +57,7 @@ export async function createBlockUpload(options: UploadOptions): Promise<BlockUp
       const total = sizeOf(committed);
       if (size !== undefined && size !== total) throw badRequest(`The upload has ${total} bytes, not ${size}`);
       gate.shut();
-      const sealed = await arrange(handle, committed, { dir: options.dir, path });
+      const sealed = await putInOrder(handle, committed, { dir: options.dir, path });
       await handle.close();
       options.budget.giveBack(end - total);
       end = total;
@@ -89,51 +88,10 @@ function extentsOf(
   });
   // One block may be named many times.
   if (sizeOf(extents) > maxBytes) throw tooLarge(`The upload is larger than ${maxBytes} bytes`);
-  return mergeExtents(extents);
+  return extents;
 }
 
-function mergeExtents(extents: readonly ByteRange[]): ByteRange[] {
-  const merged: ByteRange[] = [];
-  for (const extent of extents) {
-    const last = merged.at(-1);
-    if (extent.start === extent.end) continue;
-    if (last?.end === extent.start) merged[merged.length - 1] = { start: last.start, end: extent.end };
-    else merged.push(extent);
-  }
-  return merged;
-}
-
+/** Bytes of all extents together. */
 function sizeOf(extents: readonly ByteRange[]): number {
   return extents.reduce((size, { start, end }) => size + end - start, 0);
-}
-
-/** The blob as a file: the one that is there, or a new one in the right order. */
-async function arrange(
-  handle: FileHandle,
-  extents: readonly ByteRange[],
-  place: { readonly dir: string; readonly path: string },
-): Promise<string> {
-  const [first] = extents;
-  if (extents.length === 0 || (extents.length === 1 && first?.start === 0)) {
-    await handle.truncate(first?.end ?? 0);
-    return place.path;
-  }
-  const path = join(place.dir, "content");
-  const target = await createFile(path);
-  try {
-    let position = 0;
-    const buffer = Buffer.allocUnsafe(COPY_BYTES);
-    for (const { start, end } of extents) {
-      for (let at = start; at < end;) {
-        const { bytesRead } = await handle.read(buffer, 0, Math.min(COPY_BYTES, end - at), at);
-        if (bytesRead === 0) throw new Error("The file of blocks is shorter than what was written to it");
-        await writeAll(target, buffer.subarray(0, bytesRead), position);
-        at += bytesRead;
-        position += bytesRead;
-      }
-    }
-  } finally {
-    await target.close();
-  }
-  return path;
 }

@@ -1,7 +1,9 @@
+import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "@steps/model";
-import { isPlainFolder, openPlainFile } from "./files.ts";
+import { systemCode } from "../error.ts";
+import { openPlainFile } from "./files.ts";
 
 /** What was saved under a key and a version in a scope. */
 export interface CacheEntry {
@@ -18,6 +20,7 @@ export interface CacheEntry {
 export const META = "meta.json";
 export const ARCHIVE = "archive";
 const MAX_META_BYTES = 16 * 1024;
+const MAX_KNOWN = 10_000;
 
 /** Where a cache lies below the folder of entries. Keys are found whatever their case, as GitHub finds them. */
 export function entryPath(scope: string, version: string, key: string): string {
@@ -29,21 +32,55 @@ export function versionPath(scope: string, version: string): string {
   return join(sha256(scope), sha256(version));
 }
 
-/** Reads an entry; undefined when there is none, `damaged` when what is there is not one. Follows no link. */
-export async function readEntry(root: string, relative: string): Promise<CacheEntry | "damaged" | undefined> {
+/** Reads entries of a root, of which it remembers what cannot have changed. */
+export type EntryReader = (relative: string) => Promise<CacheEntry | "damaged" | undefined>;
+
+/** A reader: undefined when there is no entry, `damaged` when what is there is not one. Follows no link. */
+export function createEntryReader(root: string): EntryReader {
+  const known = new Map<string, { readonly entry: CacheEntry; readonly stamp: string }>();
+  return async (relative) => {
+    const before = known.get(relative);
+    if (before !== undefined && before.stamp === (await stampOf(before.entry.dir))) return before.entry;
+    known.delete(relative);
+    const found = await readEntry(root, relative);
+    if (found === undefined || found === "damaged") return found;
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(relative, found);
+    return found.entry;
+  };
+}
+
+/** What tells an entry from another in its place; undefined for none. Its use changes the time of `meta.json` only. */
+async function stampOf(dir: string): Promise<string | undefined> {
+  const [archive, meta] = await Promise.all([statsOf(join(dir, ARCHIVE)), statsOf(join(dir, META))]);
+  if (archive?.isFile() !== true || meta?.isFile() !== true) return undefined;
+  return [archive.dev, archive.ino, archive.size, archive.mtimeMs, meta.ino, meta.size].join(" ");
+}
+
+async function readEntry(
+  root: string,
+  relative: string,
+): Promise<{ readonly entry: CacheEntry; readonly stamp: string } | "damaged" | undefined> {
   const dir = join(root, relative);
-  if (!(await isPlainFolder(dir))) return (await isThere(dir)) ? "damaged" : undefined;
+  const kind = await statsOf(dir);
+  if (kind?.isDirectory() !== true) return kind === undefined ? undefined : "damaged";
   const file = await openPlainFile(join(dir, META));
   // It may have been removed since, which is no damage.
-  if (file === undefined) return (await isThere(dir)) ? "damaged" : undefined;
+  if (file === undefined) return await goneOrDamaged(dir);
   try {
     if (file.size > MAX_META_BYTES) return "damaged";
     const meta = parseMeta((await file.handle.readFile()).toString("utf8"));
     if (meta === undefined || entryPath(meta.scope, meta.version, meta.key) !== relative) return "damaged";
-    return { ...meta, dir };
+    const [archive, stamp] = await Promise.all([statsOf(join(dir, ARCHIVE)), stampOf(dir)]);
+    if (stamp === undefined || archive?.size !== meta.size) return await goneOrDamaged(dir);
+    return { entry: { ...meta, dir }, stamp };
   } finally {
     await file.handle.close();
   }
+}
+
+async function goneOrDamaged(dir: string): Promise<"damaged" | undefined> {
+  return (await statsOf(dir)) === undefined ? undefined : "damaged";
 }
 
 /** What `meta.json` holds. */
@@ -64,11 +101,11 @@ function parseMeta(text: string): Omit<CacheEntry, "dir"> | undefined {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function statsOf(path: string): Promise<Stats | undefined> {
   try {
-    await lstat(path);
-    return true;
+    return await lstat(path);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ENOENT";
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+    throw error;
   }
 }

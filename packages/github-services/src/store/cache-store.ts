@@ -4,10 +4,10 @@ import { systemCode } from "../error.ts";
 import { conflict } from "../http/http-error.ts";
 import type { OnNote } from "../options.ts";
 import type { CacheEntry } from "./cache-entry.ts";
-import { ARCHIVE, entryPath, formatMeta, META, readEntry, versionPath } from "./cache-entry.ts";
+import { ARCHIVE, createEntryReader, entryPath, formatMeta, META, versionPath } from "./cache-entry.ts";
 import { discardEntry } from "./discard-entry.ts";
 import { evict } from "./evict.ts";
-import { openPrivateFolder, removeAll } from "./files.ts";
+import { isPlainFolder, openPrivateFolder, removeAll } from "./files.ts";
 import type { SealedFile } from "./upload.ts";
 import type { WorkFolder } from "./work-folder.ts";
 
@@ -36,12 +36,23 @@ export async function openCacheStore(options: {
   const root = join(options.dir, "entries");
   await openPrivateFolder(root);
 
+  const readEntry = createEntryReader(root);
   const read = async (relative: string): Promise<CacheEntry | undefined> => {
-    const entry = await readEntry(root, relative);
+    const entry = await readEntry(relative);
     if (entry !== "damaged") return entry;
     onNote("cache-damaged", `Ignored and removed a saved cache that is damaged: "${relative}"`);
     await discardEntry(join(root, relative), work.path);
     return undefined;
+  };
+  /** What is neither a folder nor missing is taken away: a link would lead saves and lookups elsewhere. */
+  const clear = async (relative: string): Promise<void> => {
+    const path = join(root, relative);
+    if ((await isPlainFolder(path)) || !(await discardEntry(path, work.path))) return;
+    onNote("cache-damaged", `Removed what is no folder of saved caches: "${relative}"`);
+  };
+  const clearWay = async (version: string): Promise<void> => {
+    await clear(dirname(versionPath(scope, version)));
+    await clear(versionPath(scope, version));
   };
   const readAll = async (version: string): Promise<CacheEntry[]> => {
     const names = await namesIn(join(root, versionPath(scope, version)));
@@ -49,8 +60,12 @@ export async function openCacheStore(options: {
     return entries.filter((entry) => entry !== undefined).toSorted(byAge);
   };
   return {
-    has: async (key, version) => (await read(entryPath(scope, version, key))) !== undefined,
+    has: async (key, version) => {
+      await clearWay(version);
+      return (await read(entryPath(scope, version, key))) !== undefined;
+    },
     find: async (keys, version) => {
+      await clearWay(version);
       let all: CacheEntry[] | undefined;
       for (const key of keys) {
         const exact = await read(entryPath(scope, version, key));
@@ -66,6 +81,7 @@ export async function openCacheStore(options: {
       const entries: CacheEntry[] = [];
       for (const name of await namesIn(join(root, dirname(versionPath(scope, ""))))) {
         const folder = join(dirname(versionPath(scope, "")), name);
+        await clear(folder);
         const found = await Promise.all((await namesIn(join(root, folder))).map((key) => read(join(folder, key))));
         const there = found.filter((entry) => entry !== undefined);
         entries.push(...there.filter((entry) => startsWith(entry.key, keyPrefix)));
@@ -73,6 +89,7 @@ export async function openCacheStore(options: {
       return entries.toSorted(byAge);
     },
     publish: async ({ key, version }, file) => {
+      await clearWay(version);
       const dir = join(root, entryPath(scope, version, key));
       const entry: CacheEntry = { key, version, scope, size: file.size, createdAtMs: nextTime(), dir };
       const staged = await work.makeDir();

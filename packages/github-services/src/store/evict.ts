@@ -33,21 +33,18 @@ async function listEntries(root: string): Promise<Candidate[]> {
     for (const version of await foldersIn(join(root, scope))) {
       const folder = join(root, scope, version);
       const found = await Promise.all((await foldersIn(folder)).map((name) => candidateOf(join(folder, name))));
-      entries.push(...found.flat());
+      entries.push(...found);
     }
   }
   return entries;
 }
 
-async function candidateOf(dir: string): Promise<Candidate[]> {
-  try {
-    const [archive, meta] = await Promise.all([lstat(join(dir, ARCHIVE)), lstat(join(dir, META))]);
-    return [{ dir, size: archive.size, usedAtMs: meta.mtimeMs }];
-  } catch (cause) {
-    // Evicted a moment ago, or damaged, which a lookup will find.
-    void cause;
-    return [];
-  }
+/** What is damaged counts as never used, or it would stay for ever. */
+async function candidateOf(dir: string): Promise<Candidate> {
+  const sizeOf = lstat(join(dir, ARCHIVE)).then(({ size }) => size);
+  const timeOf = lstat(join(dir, META)).then(({ mtimeMs }) => mtimeMs);
+  const [size, usedAtMs] = await Promise.all([sizeOf, timeOf].map(async (value) => await value.catch(() => 0)));
+  return { dir, size: size ?? 0, usedAtMs: usedAtMs ?? 0 };
 }
 
 async function foldersIn(dir: string): Promise<string[]> {
