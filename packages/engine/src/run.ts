@@ -209,6 +209,7 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     cacheDir: context.cacheDir,
     stateDir: context.stateDir,
     traceId: directory.traceId,
+    mask: (text) => masker.text(text),
     onNote: (code, message) => note("", "info", code, message),
   });
   const { hasNativeCheckout } = request.github ?? {};

@@ -12,6 +12,7 @@ export interface HostOptions extends GithubOptions {
   readonly cacheDir: string;
   readonly stateDir: string;
   readonly traceId: string;
+  readonly mask: (text: string) => string;
   readonly onNote: (code: string, message: string) => void;
 }
 
@@ -27,6 +28,7 @@ export function openActionHost(options: HostOptions): OpenActionHost {
   const state: { repository: string; runId: string; job: string } = { repository: "", runId: "1", job: "job" };
   const host: ActionHost = {
     toolCacheDir,
+    mask: options.mask,
     isDebug: options.isDebug === true,
     groupStyle: options.groupStyle ?? "gitlab",
     ...(options.token === undefined || options.token === "" ? {} : { token: sensitive(options.token) }),

@@ -12,6 +12,8 @@ export interface ActionHost {
   services(): Promise<Readonly<Record<string, RuntimeString>>>;
   /** Absolute: a file that Markdown summaries are collected in, if somebody wants to read them. */
   readonly summaryFile?: string;
+  /** A text for others than the trace, without the secrets that are known by now. */
+  readonly mask: (text: string) => string;
   /** Whether `::debug::` is shown and `RUNNER_DEBUG` set. */
   readonly isDebug: boolean;
   /** How groups in the output are marked. */

@@ -130,6 +130,7 @@ function finish(run: Run, { end, summary, effects, written, process }: Ended): S
   for (const problem of written.problems) effects.problem(problem);
   const { scope } = process;
   if (written.summary !== "") addSummary(run, scope.job, written.summary);
+  if (written.summaryProblem !== undefined) effects.error(`There is no summary: ${written.summaryProblem}`);
   const exports = effects.export();
   const { exitCode, signal } = end;
   const { annotations, problems } = effects;

@@ -41,7 +41,7 @@ export class CommandEffects implements CommandSink {
   setEnv(name: string, value: string): void {
     if (isBlockedVariable(name)) {
       // Said, and no failure: there are actions that try, and do well without.
-      this.annotations.push({ level: "error", message: `Can't store ${name} through the file of GITHUB_ENV` });
+      this.error(`Can't store ${name} through the file of GITHUB_ENV`);
     } else if (name === "" || name.includes("=") || `${name}${value}`.includes("\0")) {
       this.problem(`${JSON.stringify(name.slice(0, 80))} cannot be a variable`);
     } else this.env[name] = value;
@@ -60,6 +60,11 @@ export class CommandEffects implements CommandSink {
   annotate(found: Found): void {
     const annotation = annotationOf(found);
     if (annotation !== undefined) this.annotations.push(annotation);
+  }
+
+  /** Something that is said of the step and does not fail it. */
+  error(message: string): void {
+    this.annotations.push({ level: "error", message });
   }
 
   problem(message: string): void {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, lstatSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseKeyValues, parsePathLines, SUMMARY_MAX_BYTES } from "@steps/github-language";
 import { isStepsError } from "@steps/model";
-import { readStepFile } from "../read-step-file.ts";
+import { readStepFile, type StepFileContent } from "../read-step-file.ts";
 
 /** Variables that name a file which the process may write to. */
 const KINDS = {
@@ -18,6 +18,7 @@ type Pairs = ReadonlyArray<readonly [string, string]>;
 
 const ALL = Object.keys(KINDS) as readonly Kind[];
 const MAX_BYTES = 16 * 1024 * 1024;
+const NOTHING: StepFileContent = { content: Buffer.alloc(0) };
 
 /** What a process wrote to its files. */
 export interface FileCommands {
@@ -26,6 +27,8 @@ export interface FileCommands {
   readonly state: Pairs;
   readonly path: readonly string[];
   readonly summary: string;
+  /** Why there is no summary although there is something in its file; that fails nothing. */
+  readonly summaryProblem: string | undefined;
   /** What could not be read; the rest is taken. */
   readonly problems: readonly string[];
 }
@@ -62,18 +65,12 @@ export class CommandFiles {
   /** What the process wrote; what it touched is removed. */
   take(): FileCommands {
     const problems: string[] = [];
-    const text = (kind: Kind, maxBytes: number): string => {
-      if (this.#isUntouched(kind)) return "";
-      const file = readStepFile(this.#paths[kind], maxBytes);
-      this.#made.delete(kind);
-      remove(this.#paths[kind]);
-      if ("content" in file) return file.content.toString("utf8");
-      problems.push(`Unable to process file command "${kind}": ${file.problem}`);
-      return "";
-    };
     const parse = <T>(kind: Kind, read: (text: string) => readonly T[]): readonly T[] => {
       try {
-        return read(text(kind, MAX_BYTES));
+        const file = this.#takeFile(kind, MAX_BYTES);
+        if ("content" in file) return read(file.content.toString("utf8"));
+        problems.push(`Unable to process file command "${kind}": ${file.problem}`);
+        return [];
       } catch (error) {
         if (!isStepsError(error)) throw error;
         problems.push(`Unable to process file command "${kind}": ${error.message}`);
@@ -84,12 +81,22 @@ export class CommandFiles {
     const output = parse("output", parseKeyValues);
     const state = parse("state", parseKeyValues);
     const path = parse("path", parsePathLines);
-    return { env, output, state, path, summary: text("summary", SUMMARY_MAX_BYTES), problems };
+    const summary = this.#takeFile("summary", SUMMARY_MAX_BYTES);
+    const text = "content" in summary ? summary.content.toString("utf8") : "";
+    const summaryProblem = "content" in summary ? undefined : summary.problem;
+    return { env, output, state, path, summary: text, summaryProblem, problems };
   }
 
-  #isUntouched(kind: Kind): boolean {
-    const stat = lstatSync(this.#paths[kind], { throwIfNoEntry: false });
-    return stat !== undefined && stat.isFile() && stat.size === 0 && stat.ino === this.#made.get(kind);
+  #takeFile(kind: Kind, maxBytes: number): StepFileContent {
+    const path = this.#paths[kind];
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() === true && stat.size === 0 && stat.ino === this.#made.get(kind)) return NOTHING;
+    this.#made.delete(kind);
+    // Whoever takes the file away has nothing to say.
+    if (stat === undefined) return NOTHING;
+    const file = readStepFile(path, maxBytes);
+    remove(path);
+    return file;
   }
 }
 

@@ -220,4 +220,5 @@ it("builds with the folder of the Dockerfile as context", () => {
 
 it("removes a container that runs", () => {
   expect(dockerRemoveCommand(docker, "a-name")).toEqual(["/usr/bin/docker", "rm", "--force", "--volumes", "a-name"]);
+  expect(dockerRemoveCommand(podman, "a-name")).toContain("--time=0");
 });

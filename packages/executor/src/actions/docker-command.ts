@@ -118,7 +118,9 @@ export function dockerBuildCommand({ cli, dockerfile, context, tag }: DockerBuil
 
 /** The command that ends a container, whatever it does, and removes it. It fails where there is none any more. */
 export function dockerRemoveCommand(cli: ContainerCli, name: string): string[] {
-  return [cli.program, "rm", "--force", "--volumes", name];
+  // Podman asks it to end first, and waits for 10 s.
+  const atOnce = cli.kind === "podman" ? ["--time=0"] : [];
+  return [cli.program, "rm", "--force", ...atOnce, "--volumes", name];
 }
 
 /** A path of the host as the container has it; a text that is none below a mount stays as it is. */

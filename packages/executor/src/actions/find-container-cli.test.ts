@@ -42,6 +42,8 @@ describe("findContainerCli", () => {
   it("knows a docker that is podman", () => {
     const script = program("a/docker", 'exec /usr/bin/podman "$@"');
     expect(findContainerCli(`${root}/a`)).toEqual({ program: script, kind: "podman" });
+    const podman = program("d/podman", "");
+    expect(findContainerCli(`${root}/a:${root}/d`)).toEqual({ program: podman, kind: "podman" });
     program("c/podman-4.9", "");
     mkdirSync(join(root, "b"));
     symlinkSync("../c/podman-4.9", join(root, "b/docker"));

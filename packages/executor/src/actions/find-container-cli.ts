@@ -20,12 +20,17 @@ const MAX_SHIM_BYTES = 4096;
  * entries that are not absolute are passed over.
  */
 export function findContainerCli(path: string | undefined): ContainerCli | undefined {
-  const dirs = (path ?? "").split(":").filter(isAbsolute);
-  for (const name of ["docker", "podman"] as const) {
-    for (const dir of dirs) {
-      const program = findProgram(join(dir, name), { path: undefined, workDir: "/" });
-      if (program !== undefined) return { program, kind: name === "podman" || isPodman(program) ? "podman" : "docker" };
-    }
+  const docker = findOn(path, "docker");
+  if (docker !== undefined && !isPodman(docker)) return { program: docker, kind: "docker" };
+  // Podman itself before a script that calls it: shells drop variables that they have no names for, as `INPUT_FETCH-DEPTH`.
+  const podman = findOn(path, "podman") ?? docker;
+  return podman === undefined ? undefined : { program: podman, kind: "podman" };
+}
+
+function findOn(path: string | undefined, name: string): string | undefined {
+  for (const dir of (path ?? "").split(":").filter(isAbsolute)) {
+    const program = findProgram(join(dir, name), { path: undefined, workDir: "/" });
+    if (program !== undefined) return program;
   }
   return undefined;
 }

@@ -7,7 +7,7 @@ export function addSummary(run: Run, job: ActionJob, summary: string): void {
   const file = job.host.summaryFile;
   if (file === undefined) return;
   try {
-    appendFileSync(file, `${summary.trimEnd()}\n\n`);
+    appendFileSync(file, `${job.host.mask(summary).trimEnd()}\n\n`);
   } catch (error) {
     const message = `The summary cannot be written: ${(error as Error).message}`;
     tell(run, { type: "note", at: Date.now(), path: "", level: "warning", code: "summary", message });
