@@ -16,8 +16,11 @@ export interface HashPatterns {
 
 interface Glob {
   readonly isNegated: boolean;
-  /** With a `**` at the end: what is below a match matches too. */
   readonly segments: readonly GlobSegment[];
+  /** The same for what is below a match, which matches too. */
+  readonly below: readonly GlobSegment[];
+  /** From a slash at its end: it does not match a file, but still what is below a folder. */
+  readonly isFolderOnly: boolean;
 }
 
 const MAX_PATTERNS = 1000;
@@ -72,7 +75,9 @@ function parseGlob(line: string, options: { readonly root: string; readonly home
   const base = head === "~" ? (options.home ?? "") : text.startsWith("/") ? "" : options.root;
   const isNegated = (marks.match(/!/g) ?? []).length % 2 === 1;
   const above = partsOf(base).map((part): GlobSegment => ({ kind: "literal", text: part }));
-  return { isNegated, segments: [...above, ...parts, { kind: "any" }] };
+  const segments = [...above, ...parts];
+  const below: readonly GlobSegment[] = [...segments, parseSegment("*"), { kind: "any" }];
+  return { isNegated, segments, below, isFolderOnly: text.endsWith("/") && parts.length > 0 };
 }
 
 function partsOf(path: string): readonly string[] {
@@ -106,12 +111,13 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
 function match(globs: readonly Glob[], parts: readonly string[], isDirectory: boolean): "yes" | "no" | "partial" {
   let isMatched = false;
   let mayMatchBelow = false;
-  for (const { isNegated, segments } of globs) {
-    if (matchesParts(segments, parts)) {
-      isMatched = !isNegated;
-      // It stands for all that is below, but what comes later may bring some of that back.
-      mayMatchBelow = !isNegated;
-    } else if (!isNegated) mayMatchBelow ||= mayMatchDeeper(segments, parts);
+  for (const { isNegated, segments, below, isFolderOnly } of globs) {
+    const isBelow = matchesParts(below, parts);
+    const isCovered = isBelow || matchesParts(segments, parts);
+    if (isBelow || (isCovered && (isDirectory || !isFolderOnly))) isMatched = !isNegated;
+    // What covers a folder covers all that is below, but what comes later may bring some of that back.
+    if (isCovered) mayMatchBelow = !isNegated;
+    else if (!isNegated) mayMatchBelow ||= mayMatchDeeper(segments, parts);
   }
   if (isMatched) return "yes";
   return isDirectory && mayMatchBelow ? "partial" : "no";

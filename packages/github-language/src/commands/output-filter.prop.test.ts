@@ -114,7 +114,7 @@ describe("createOutputFilter()", () => {
           expect(subject.calls).toEqual(whole.calls);
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     );
   });
 

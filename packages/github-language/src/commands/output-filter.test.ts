@@ -153,6 +153,15 @@ describe("createOutputFilter()", () => {
     expect(calls).toHaveLength(1);
   });
 
+  it("does not take a CRLF in two for an empty line when a matcher came in between", () => {
+    const matchers = new ProblemMatchers();
+    const { push } = createSubject({ matchers });
+    expect(push("a\r")).toBe("a\r");
+    const pattern = [{ regexp: "^$" }, { regexp: "^b$", message: 0 }];
+    matchers.add(JSON.stringify({ problemMatcher: [{ owner: "x", pattern }] }));
+    expect(push("\nb\n") + push("\nb\n")).toBe("\nb\n\n##[error]b\n");
+  });
+
   it("ends an open section with the last of its streams", () => {
     const { push, end, interpreter } = createSubject({ groupStyle: "gitlab" });
     const other = createOutputFilter(interpreter);
