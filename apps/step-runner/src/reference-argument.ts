@@ -1,5 +1,15 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { type CommandLine, type Flags, UsageError } from "@steps/console";
-import { type GitReference, isReferenceProblem, parseReference, type StepReference } from "@steps/model";
+import {
+  type ActionReference,
+  DEFAULT_FILES,
+  type GitReference,
+  isReferenceProblem,
+  parseActionReference,
+  parseReference,
+  type StepReference,
+} from "@steps/model";
 
 /** Flags that name a step in a git repository part by part. */
 export const gitFlags: Flags = {
@@ -17,15 +27,51 @@ export function readReference(line: CommandLine): StepReference | undefined {
 }
 
 /** Reads a reference as it was typed; `step: REF`, as GitLab's step runner takes it, too. @throws {UsageError} */
-export function parseArgument(text: string): StepReference {
-  const parsed = parseReference(text.replace(/^\s*(?:step|func):\s+/, ""));
-  if (isReferenceProblem(parsed)) throw new UsageError(parsed.message, parsed.hint);
+export function parseArgument(written: string): StepReference {
+  const text = written.replace(/^\s*(?:step|func):\s+/, "");
+  const action = parseAction(written);
+  if (action !== undefined) return action;
+  const parsed = parseReference(text);
+  const isHere = existsSync(text);
+  if (isReferenceProblem(parsed))
+    throw new UsageError(parsed.message, isHere ? `There is "${text}" here: write ./${text}.` : parsed.hint);
+  if (parsed.kind === "oci" && isHere && !/^oci:/i.test(text))
+    throw new UsageError(
+      `"${text}" names an image, and there is a file or folder of that name`,
+      `Write ./${text} for what is here, oci://${parsed.registry}/${parsed.repository} for the image.`,
+    );
   if (parsed.kind === "dynamic")
     throw new UsageError(
       `The reference holds an expression: "${text}"`,
       "There is nothing yet that it could be expanded with.",
     );
   return parsed;
+}
+
+// `owner/repo@ref` is no address of a git repository, since its host would have no dot.
+const ACTION = /^(?:docker:\/\/|[A-Za-z0-9][A-Za-z0-9-]*\/[A-Za-z0-9._-]+(?:\/[^@:\s]+)?@)/;
+
+function parseAction(written: string): ActionReference | undefined {
+  const named = /^\s*(?:action|uses):\s+(.*)$/s.exec(written)?.[1];
+  const text = named ?? written;
+  if (named === undefined && !ACTION.test(text) && !isActionFolder(text)) return undefined;
+  const parsed = parseActionReference(/^\.?\.?\//.test(text) ? workspacePath(text) : text);
+  if (isReferenceProblem(parsed)) throw new UsageError(parsed.message, parsed.hint);
+  return parsed;
+}
+
+function isActionFolder(text: string): boolean {
+  if (!/^\.{0,2}\//.test(text) && text !== ".") return false;
+  const holds = (names: readonly string[]): boolean => names.some((name) => existsSync(join(text, name)));
+  return holds(["action.yml", "action.yaml"]) && !holds(DEFAULT_FILES);
+}
+
+function workspacePath(text: string): string {
+  const path = relative(process.cwd(), resolve(text));
+  if (path.startsWith("..") || isAbsolute(path)) {
+    throw new UsageError(`The action "${text}" is not in the workspace`, "Go to a folder above it.");
+  }
+  return `./${path}`;
 }
 
 function gitReference(line: CommandLine, url: string): GitReference {

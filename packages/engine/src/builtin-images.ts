@@ -41,8 +41,7 @@ export async function publishFunction(inputs: Inputs, place: BuiltinPlace): Prom
 
 /** `step/oci/build` of 2025: builds and publishes under one tag, and takes files the other way round (`steps-language` C21). */
 export async function buildAndPush(inputs: Inputs, place: BuiltinPlace): Promise<Outputs> {
-  const name = repositoryOf(`${textOf(inputs, "registry")}/${textOf(inputs, "repository")}`);
-  const tag = textOf(inputs, "tag");
+  const { tag, ...name } = builtImageOf(inputs);
   const scratch = await mkdtemp(join(tmpdir(), "steps-build-"));
   try {
     const archive = join(scratch, "image.tar");
@@ -53,10 +52,38 @@ export async function buildAndPush(inputs: Inputs, place: BuiltinPlace): Promise
     const [algorithm = "", hash = ""] = digest.split(":");
     const ref = formatImageName({ ...name, tag });
     log(`published ${ref} ${digest}`);
-    return { ...name, tag, ref, digest: { algorithm, hash, value: digest } };
+    return { ...name, tag, image: ref, ref, digest: { algorithm, hash, value: digest } };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+// Until v0.13 in three parts, since v0.14 in one.
+function builtImageOf(inputs: Inputs): ImageName {
+  if (inputs["image"] === "") {
+    return {
+      ...repositoryOf(`${textOf(inputs, "registry")}/${textOf(inputs, "repository")}`),
+      tag: textOf(inputs, "tag"),
+    };
+  }
+  const parts = ["registry", "repository", "tag"].filter((name) => inputs[name] !== "");
+  if (parts.length > 0) throw invalid(`image and ${parts.join(", ")} say the same: give one of them`);
+  return imageOf(textOf(inputs, "image"), "image");
+}
+
+/** An image with a tag or a digest. @throws {EngineError} BUILTIN_FAILED */
+export function imageOf(text: string, input: string): ImageName {
+  const parsed = parseImageName(text.trim(), { hasRegistry: true });
+  if ("message" in parsed) throw invalid(`${input}: ${parsed.message}`);
+  if (!hasTag(text)) throw invalid(`${input} must have a tag or a digest`);
+  if (isDigest(parsed.tag) && (input === "image" || input === "to_image"))
+    throw invalid(`${input} cannot have a digest`);
+  return parsed;
+}
+
+/** Whether an image's name says which of them. */
+export function hasTag(text: string): boolean {
+  return /[@:][^/]*$/.test(text.trim());
 }
 
 interface BuildRequest {

@@ -2,8 +2,17 @@ import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createCache, promoteImage } from "@steps/cache";
-import { formatImageName, type ImageName, isDigest, parseImageName } from "@steps/model";
-import { type BuiltinPlace, type Inputs, invalid, type Outputs, repositoryOf, textOf } from "./builtin-images.ts";
+import { formatImageName, type ImageName, isDigest } from "@steps/model";
+import {
+  type BuiltinPlace,
+  hasTag,
+  imageOf,
+  type Inputs,
+  invalid,
+  type Outputs,
+  repositoryOf,
+  textOf,
+} from "./builtin-images.ts";
 import { assertInside } from "./find-step-file.ts";
 
 /** `step/oci/promote` of 2025: an image under a version, and the tags that the version moves, in another repository. */
@@ -33,18 +42,6 @@ function targetOf(inputs: Inputs): Target {
     return hasTag(image) ? imageOf(image, "to_image") : repositoryOf(image);
   }
   return repositoryOf(`${textOf(inputs, "to_registry")}/${textOf(inputs, "to_repository")}`);
-}
-
-function imageOf(text: string, input: string): ImageName {
-  const parsed = parseImageName(text.trim(), { hasRegistry: true });
-  if ("message" in parsed) throw invalid(`${input}: ${parsed.message}`);
-  if (!hasTag(text)) throw invalid(`${input} must have a tag or a digest`);
-  if (input === "to_image" && isDigest(parsed.tag)) throw invalid("to_image cannot have a digest");
-  return parsed;
-}
-
-function hasTag(text: string): boolean {
-  return /[@:][^/]*$/.test(text.trim());
 }
 
 /** `step/oci/fetch` of 2025: the files of an image, in a folder that goes with the job. */

@@ -29,9 +29,10 @@ const SPECS: Readonly<Record<string, Spec>> = {
   },
   "step/oci/build": {
     inputs: {
-      registry: text("The registry to publish to"),
-      repository: text("The repository in it"),
-      tag: text("The tag, which must not be there yet"),
+      image: optional("REGISTRY/REPOSITORY:TAG; the tag must not be there yet"),
+      registry: optional("The registry to publish to, in place of image"),
+      repository: optional("The repository in it"),
+      tag: optional("The tag"),
       common: struct("Files of every platform: {files: {SOURCE: DESTINATION}}"),
       platforms: struct("Files by platform: {linux/amd64: {files: {SOURCE: DESTINATION}}}"),
     },
@@ -39,6 +40,7 @@ const SPECS: Readonly<Record<string, Spec>> = {
       registry: output("string"),
       repository: output("string"),
       tag: output("string"),
+      image: output("string"),
       ref: output("string"),
       digest: output("struct"),
     },

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createGitRepository, type GitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
+import { createGitRepository, type GitRepository, hasProgram, startGitHttpServer, tempDir } from "@steps/testkit";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { cleanUpCheckout } from "../src/github/checkout-config.ts";
 import { makeTemplate, makeWorld, type Template, type World } from "./checkout-world.ts";
@@ -156,6 +156,21 @@ async function addModule(
 }
 
 describe("git-lfs", () => {
+  it.skipIf(!hasProgram("git-lfs"))("brings its files where that is asked for", async () => {
+    await project.git(["lfs", "install", "--local", "--skip-repo"]);
+    await project.git(["lfs", "track", "*.bin"]);
+    const commit = await project.commit({ "big.bin": "the whole content" });
+    const over = { GITHUB_SHA: commit };
+    await fetched({ depth: 1, commit });
+    expect(read("big.bin")).toContain("version https://git-lfs");
+    await checkout({ lfs: "true" }, over);
+    expect(read("big.bin")).toBe("the whole content");
+    await checkout({ path: "copy", lfs: "true" }, over);
+    expect(read("copy/big.bin")).toBe("the whole content");
+    await checkout({ path: "pointers" }, over);
+    expect(read("pointers/big.bin")).toContain("version https://git-lfs");
+  });
+
   it("that is not there is said", async () => {
     await fetched();
     const bin = join(root, "bin");

@@ -2,6 +2,8 @@ export type { ActionDescription, ActionFacts, ActionHost } from "./actions/actio
 export { Cancelled } from "./cancelled.ts";
 export { execute, type Executed } from "./execute.ts";
 export { encodeOutput } from "./encode-output.ts";
+export { type ActionProblem, findActionProblems } from "./actions/find-action-problems.ts";
+export { escapePointer } from "./expander.ts";
 export { type CallProblem, findCallProblems } from "./find-call-problems.ts";
 export type { ExecuteErrorCode } from "./execute-error.ts";
 export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run.ts";

@@ -162,8 +162,9 @@ describe.skipIf(!isThere)("a Docker action", () => {
   it("is ended by its name when its client is killed", async () => {
     const { command, env, name } = plan({ args: ["printf started; trap '' TERM; while :; do sleep 1; done"] });
     const client = spawn(command[0] as string, command.slice(1), { env, stdio: ["ignore", "pipe", "inherit"] });
-    await new Promise((resolve) => client.stdout.once("data", resolve));
     const closed = new Promise((resolve) => client.once("close", resolve));
+    await Promise.race([new Promise((resolve) => client.stdout.once("data", resolve)), closed]);
+    expect(client.exitCode).toBeNull();
     client.kill("SIGKILL");
     await closed;
     expect(await containers(`--filter=name=${name}`)).toEqual([name]);

@@ -129,8 +129,11 @@ async function giveInputs(
   const names = Object.keys(given);
   if (input.step === undefined) return { ...input, inputs: mark(given, input.specDefinition.spec) };
   const spec = names.length === 0 ? undefined : await specOfStep(input.step);
-  const own = Object.fromEntries(names.map((name) => [name, portOf(spec, name)]));
-  const inputs = Object.fromEntries(names.map((name) => [name, `\${{ inputs.${name} }}`]));
+  // The names of an action's inputs may hold what no input of a job may.
+  const ownName = (name: string, i: number): string => (input.step?.kind === "action" ? `input_${i}` : name);
+  const own = Object.fromEntries(names.map((name, i) => [ownName(name, i), portOf(spec, name)]));
+  const inputs = Object.fromEntries(names.map((name, i) => [name, `\${{ inputs.${ownName(name, i)} }}`]));
+  const values = Object.fromEntries(names.map((name, i) => [ownName(name, i), given[name] ?? ""]));
   const grants = Object.fromEntries(secrets.map((name) => [name, `\${{ secrets["${name}"] }}`]));
   const invocation = {
     name: "",
@@ -145,7 +148,7 @@ async function giveInputs(
       spec: { inputs: own, outputs: {} },
       definition: { type: "steps", steps: [invocation], env: {}, outputs: {} },
     },
-    inputs: mark(given, { inputs: own, outputs: {} }),
+    inputs: mark(values, { inputs: own, outputs: {} }),
   };
 }
 

@@ -88,7 +88,14 @@ export function describeStep(reference: StepReference, loaded: LoadedStep): Expl
   const { specDefinition, definitionDigest, subpath } = loaded;
   const { spec, definition } = specDefinition;
   const name = nameOf(reference, loaded);
-  const inputs = Object.entries(spec.inputs).map(([input, port]) => describeInput(input, port));
+  // An action runs without what it requires; it is up to itself to say so.
+  const isRequired = (input: string, port: InputSpec): boolean =>
+    definition.github === undefined
+      ? port.default === undefined
+      : definition.github.requiredInputs?.includes(input) === true && port.default === undefined;
+  const inputs = Object.entries(spec.inputs).map(([input, port]) =>
+    describeInput(input, port, isRequired(input, port)),
+  );
   const secrets = Object.entries(spec.secrets ?? {}).map(([secret, port]) => ({ name: secret, ...port }));
   return {
     version: 1,
@@ -149,12 +156,12 @@ function describeComponent({ component, fetch }: LoadedStep): Pick<Explanation, 
   };
 }
 
-function describeInput(name: string, port: InputSpec): ExplainedInput {
+function describeInput(name: string, port: InputSpec, isRequired: boolean): ExplainedInput {
   const { type, isSensitive, options, match, description } = port;
   return {
     name,
     type,
-    isRequired: port.default === undefined,
+    isRequired,
     ...(port.default === undefined ? {} : { default: port.default }),
     ...(options === undefined ? {} : { options }),
     ...(match === undefined ? {} : { match }),
@@ -168,7 +175,7 @@ function describeOutputs(
   isOpen: boolean,
 ): Explanation["outputs"] {
   if (outputs === "delegate") return "delegate";
-  if (isOpen) return "any";
+  if (isOpen && Object.keys(outputs).length === 0) return "any";
   return Object.entries(outputs).map(([name, { type, default: value, isSensitive, description }]) => ({
     name,
     type,
@@ -180,7 +187,8 @@ function describeOutputs(
 
 function describeDefinition(definition: Definition): ExplainedDefinition {
   if (definition.type === "exec") {
-    const { command, workDir } = definition;
+    const { workDir, github } = definition;
+    const command = github?.script === undefined ? definition.command : [...definition.command, github.script];
     return { type: "exec", command, ...(workDir === undefined ? {} : { workDir }) };
   }
   const { steps, isParallel, finally: last = [] } = definition;
@@ -192,12 +200,16 @@ function describeDefinition(definition: Definition): ExplainedDefinition {
   };
 }
 
-function describeItem({ name, step, control }: StepInvocation): ExplainedItem {
+function describeItem({ name, step, control, github }: StepInvocation): ExplainedItem {
   return {
     name,
     ...(step.kind === "inline"
       ? { does: describeDefinition(step.specDefinition.definition) }
       : { reference: formatReference(step) }),
-    ...(control?.condition === undefined ? {} : { condition: control.condition }),
+    ...conditionOf(control?.condition ?? github?.if),
   };
+}
+
+function conditionOf(condition: string | undefined): { readonly condition?: string } {
+  return condition === undefined ? {} : { condition };
 }

@@ -20,7 +20,7 @@ export function exampleItem({
   const asked = secrets.filter(({ isRequired }) => isRequired);
   const item = {
     name: name.replaceAll(/[^a-zA-Z0-9_]+/g, "_").replace(/^(?=\d|$)/, "_"),
-    step: formatReference(reference),
+    [reference.kind === "action" ? "action" : "step"]: formatReference(reference),
     ...(required.length === 0
       ? {}
       : { inputs: Object.fromEntries(required.map((input) => [input.name, sampleOf(input)])) }),

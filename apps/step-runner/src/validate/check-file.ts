@@ -10,11 +10,12 @@ import {
   MAX_TEXT_LENGTH,
 } from "@steps/compiler";
 import { UsageError } from "@steps/console";
+import { compileAction, compileWorkflowJob, listWorkflowJobs } from "@steps/github-actions";
 import { listJobs, translateJob } from "@steps/gitlab-ci";
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
 import type { Checked } from "../reports/checked.ts";
 import { absolute } from "../absolute.ts";
-import { isCiFile, isMessageFile, isStepFile } from "./find-files.ts";
+import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "./find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
   /** Only this job of a CI file, whatever the file is called. */
@@ -28,6 +29,8 @@ export function checkFile(path: string, options: CheckOptions): Checked {
   const text = readText(path);
   if (typeof text !== "string") return { name: path, diagnostics: [text] };
   const source = { name: path, text };
+  const github = options.jobName === undefined ? checkGithubFile(source, options) : undefined;
+  if (github !== undefined) return { name: path, diagnostics: github };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
   if (isJobFile) return { name: path, diagnostics: checkJobs(source, options) };
   const { diagnostics } = readerOf(path)(source, options);
@@ -65,6 +68,18 @@ function checkJobs(source: Source, { jobName, variables }: CheckOptions): readon
     return translateJob(source, { jobName: name, predefined, overrides: variables }).diagnostics;
   });
   return withoutRepeated(chosen.length === 0 ? diagnostics : all);
+}
+
+function checkGithubFile(source: Source, { isStrict }: CheckOptions): readonly Diagnostic[] | undefined {
+  if (isActionFile(source.name)) return compileAction(source, { isStrict: isStrict === true }).diagnostics;
+  if (!isWorkflowFile(source.name)) return undefined;
+  const { jobs, diagnostics } = listWorkflowJobs(source);
+  const all = jobs.flatMap(({ id, instances }) => {
+    // Whatever its values, a matrix has the same steps.
+    const jobName = instances[0]?.name ?? id;
+    return compileWorkflowJob(source, { jobName }).diagnostics;
+  });
+  return withoutRepeated([...diagnostics, ...all]);
 }
 
 // What is wrong with the file is wrong for each of its jobs.

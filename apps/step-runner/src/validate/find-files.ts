@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { UsageError } from "@steps/console";
 import { DEFAULT_FILES } from "@steps/model";
 
@@ -13,6 +13,16 @@ export function isCiFile(path: string): boolean {
   return /(?:^|\.)gitlab-ci\.ya?ml$/i.test(basename(path));
 }
 
+/** Whether a file is the manifest of a GitHub action. */
+export function isActionFile(path: string): boolean {
+  return /^action\.ya?ml$/.test(basename(path));
+}
+
+/** Whether a file is a workflow of GitHub, by where it lies. */
+export function isWorkflowFile(path: string): boolean {
+  return /(?:^|\/)\.(?:github|gitea|forgejo)\/workflows\/[^/]+\.ya?ml$/.test(resolve(path));
+}
+
 /** Whether a file holds a baseline message in protobuf's text form. */
 export function isMessageFile(path: string): boolean {
   return /\.(?:txtpb|textproto)$/i.test(path);
@@ -23,8 +33,10 @@ export function isStepFile(path: string): boolean {
   return DEFAULT_FILES.includes(basename(path));
 }
 
+const KNOWN = [isStepFile, isCiFile, isActionFile, isWorkflowFile];
+
 /**
- * The step files and CI files in a folder and below it, in the order of their names. Links to folders are not followed.
+ * The step files, CI files, manifests and workflows in a folder and below it, in the order of their names. Links to folders are not followed.
  *
  * @throws {UsageError} when there are none, or too many
  */
@@ -38,7 +50,7 @@ export function findFiles(folder: string): readonly string[] {
     for (const entry of readdirSync(dir, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(dir, entry.name);
       if (entry.isDirectory() && !SKIPPED.has(entry.name)) inner.push(path);
-      else if (!entry.isDirectory() && (isStepFile(path) || isCiFile(path))) found.push(path);
+      else if (!entry.isDirectory() && KNOWN.some((is) => is(path))) found.push(path);
     }
     open.push(...inner.toReversed());
     if (found.length > MAX_FILES || folders > MAX_FOLDERS) throw new UsageError(`"${folder}" holds too many files`);

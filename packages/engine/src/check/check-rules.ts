@@ -2,6 +2,7 @@ import type { DiagnosticRule } from "@steps/model";
 
 /** The codes of what is found by looking at the steps that a step names, before any of them runs. */
 export type CheckCode =
+  | "action-input"
   | "input-mismatch"
   | "missing-input"
   | "missing-secret"
@@ -14,6 +15,10 @@ export type CheckCode =
 
 /** What each code means and what to do about it. */
 export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
+  "action-input": {
+    title: "A GitHub action is given something odd, or not what it asks for",
+    help: "It runs all the same. Compare the names with the inputs of its manifest: `step-runner explain owner/repo@ref`.",
+  },
   "input-mismatch": {
     title: "A value is not what the input takes",
     help: "Its type is another one, it is none of the options, or it does not match the pattern of the step's spec.",

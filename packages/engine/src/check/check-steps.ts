@@ -1,6 +1,12 @@
 import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type CallProblem, findCallProblems, type LoadedStep } from "@steps/executor";
+import {
+  type CallProblem,
+  escapePointer,
+  findActionProblems,
+  findCallProblems,
+  type LoadedStep,
+} from "@steps/executor";
 import {
   type Diagnostic,
   formatReference,
@@ -149,7 +155,10 @@ export class StepChecker {
   ): Promise<CheckedStep> {
     const { common, isConditional, ...at } = site;
     const { specDefinition, component, subpath, definitionDigest, dir, root, positionOf } = loaded;
-    for (const problem of findCallProblems(invocation, specDefinition.spec)) this.#reportCall(problem, at);
+    const { step } = invocation;
+    const { github } = specDefinition.definition;
+    if (github !== undefined && step.kind === "action") this.#checkAction(invocation, specDefinition, at);
+    else for (const problem of findCallProblems(invocation, specDefinition.spec)) this.#reportCall(problem, at);
     const known = {
       ...common,
       ...(component === undefined ? {} : { component }),
@@ -194,10 +203,23 @@ export class StepChecker {
     }
   }
 
+  // An action refuses nothing that it is given.
+  #checkAction({ inputs }: StepInvocation, { spec, definition }: SpecDefinition, site: Site): void {
+    for (const { message, name, hint } of findActionProblems(Object.keys(inputs), spec, definition.github)) {
+      const inner = name === undefined ? "/step" : `/inputs/${escapePointer(name)}`;
+      this.#report("action-input", message, {
+        site,
+        pointer: `${site.pointer}${inner}`,
+        severity: "warning",
+        ...(hint === undefined ? {} : { hint }),
+      });
+    }
+  }
+
   #reportCall({ kind, message, hint, name }: CallProblem, site: Site): void {
     const part = kind.endsWith("secret") ? "secrets" : "inputs";
     const isMissing = kind.startsWith("missing");
-    const inner = isMissing ? "/step" : `/${part}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const inner = isMissing ? "/step" : `/${part}/${escapePointer(name)}`;
     this.#report(kind, message, {
       site,
       pointer: `${site.pointer}${inner}`,
@@ -228,8 +250,11 @@ export class StepChecker {
 }
 
 /** The step file, whatever links lead to it; a built-in step has none. */
-function keyOf({ dir, subpath }: LoadedStep): string | undefined {
-  return subpath === "" ? undefined : realpathSync(join(dir, basename(subpath)));
+function keyOf({ dir, subpath, component, bring }: LoadedStep): string | undefined {
+  if (subpath === "") return undefined;
+  // Its files are not there before it runs.
+  if (bring !== undefined) return `${component?.digest["gitTree"] ?? dir} ${subpath}`;
+  return realpathSync(join(dir, basename(subpath)));
 }
 
 /** The names of the steps from the first time that a step was met to this time; `undefined` if it is the first. */

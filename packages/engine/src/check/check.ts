@@ -21,6 +21,7 @@ export async function check(
       hasLegacyRefs,
       ...options,
       cache,
+      workspace: root.baseDir,
       tmpDir,
       ...(program === undefined ? {} : { program }),
       onDiagnostics: (path, diagnostics) => {

@@ -53,6 +53,8 @@ export async function updateLfs(git: CheckoutGit, { tree, inputs, source, place 
   }
   const options = { action: "bring files of git-lfs", ...(source === undefined ? {} : { remote: source.remote }) };
   await git.run(["-C", tree, "lfs", "install", "--local", "--skip-repo"], options);
-  await git.run(["-C", tree, "lfs", "pull"], options);
+  // The one of the workspace may be missing, or hold credentials of an earlier job.
+  const origin = source === undefined ? [] : ["-c", `remote.origin.url=${source.remote.location}`];
+  await git.run([...origin, "-C", tree, "lfs", "pull", "origin"], options);
   place.log("Brought the files of git-lfs");
 }

@@ -3,7 +3,6 @@ import {
   createObject,
   type GithubPart,
   isSensitive,
-  nearest,
   reveal,
   type RuntimeString,
   type RuntimeValue,
@@ -14,13 +13,11 @@ import {
 } from "@steps/model";
 import { type Run, tell } from "../run.ts";
 import { inputText } from "./action-process.ts";
+import { findActionProblems } from "./find-action-problems.ts";
 import { type ActionScope, evaluationOf } from "./action-scope.ts";
 
 /** The inputs of an action, all of them texts, by the names of its manifest. */
 export type ActionInputs = Readonly<Record<string, RuntimeString>>;
-
-/** Inputs of every Docker action, whatever its manifest says. */
-const DOCKER_INPUTS: readonly string[] = ["entrypoint", "args"];
 
 /**
  * What an action is given, and its defaults for the rest. Names are compared without their case; nothing is refused, as
@@ -32,34 +29,24 @@ export function resolveActionInputs(
   call: { readonly spec: Spec; readonly part: GithubPart; readonly given: Readonly<Record<string, RuntimeValue>> },
 ): ActionInputs {
   const { spec, part, given } = call;
-  const warn = (message: string): void => {
-    tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", code: "action-input", message });
-  };
+  for (const { message, hint } of findActionProblems(Object.keys(given), spec, part)) {
+    const text = hint === undefined ? message : `${message}. ${hint}`;
+    tell(run, {
+      type: "note",
+      at: Date.now(),
+      path: scope.path,
+      level: "warning",
+      code: "action-input",
+      message: text,
+    });
+  }
   const inputs = createObject<RuntimeString>();
   const names = new Map(Object.keys(spec.inputs).map((name) => [name.toLowerCase(), name]));
-  for (const [name, value] of Object.entries(given)) {
-    const declared = names.get(name.toLowerCase());
-    if (declared === undefined && !(part.using === "docker" && DOCKER_INPUTS.includes(name.toLowerCase()))) {
-      warn(unexpected(name, [...names.values()]));
-    }
-    inputs[declared ?? name] = textOf(value);
-    const deprecation = declared === undefined ? undefined : part.deprecatedInputs?.[declared];
-    if (deprecation !== undefined) warn(`The input "${declared}" is deprecated: ${deprecation}`);
-  }
-  for (const [name, input] of Object.entries(spec.inputs)) {
-    if (Object.hasOwn(inputs, name)) continue;
-    const { default: text } = input;
-    if (text === undefined && part.requiredInputs?.includes(name) === true) {
-      warn(`The action says that its input "${name}" is required, and it is not given`);
-    }
-    inputs[name] = text === undefined ? "" : defaultOf(run, scope, inputText(text));
+  for (const [name, value] of Object.entries(given)) inputs[names.get(name.toLowerCase()) ?? name] = textOf(value);
+  for (const [name, { default: text }] of Object.entries(spec.inputs)) {
+    if (!Object.hasOwn(inputs, name)) inputs[name] = text === undefined ? "" : defaultOf(run, scope, inputText(text));
   }
   return inputs;
-}
-
-function unexpected(name: string, declared: readonly string[]): string {
-  const near = nearest(name, declared);
-  return `The action has no input "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
 }
 
 // A default that is the token is as secret as the token.

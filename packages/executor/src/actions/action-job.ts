@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ProblemMatchers } from "@steps/github-language";
-import { createObject, revealString, type RuntimeString, type Value } from "@steps/model";
+import { maskForms, ProblemMatchers } from "@steps/github-language";
+import { createObject, revealString, type RuntimeString, sensitive, type Value } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
-import type { Run } from "../run.ts";
+import { type Run, tell } from "../run.ts";
 import type { ActionDescription, ActionHost } from "./action-host.ts";
 import type { ActionInstance } from "./action-instance.ts";
 import type { StepEnd } from "../step-end.ts";
@@ -50,6 +50,7 @@ export class ActionJob {
       throw new ExecuteError("REFERENCE_INVALID", "reference: GitHub actions cannot be run here");
     }
     const host = await hooks.actions();
+    if (host.token !== undefined) tellToken(run, revealString(host.token));
     const dirs = createDirs(request.jobTmp);
     const description = host.describe({
       variable: (name) => {
@@ -91,6 +92,12 @@ export class ActionJob {
   services(): Promise<Readonly<Record<string, RuntimeString>>> {
     return (this.#services ??= this.host.services());
   }
+}
+
+// Any expression may hold it, not only an input.
+function tellToken(run: Run, token: string): void {
+  const values = maskForms(token).map((form) => sensitive(form));
+  tell(run, { type: "secret-found", at: Date.now(), path: "", values });
 }
 
 /** Absolute paths below the job's private directory. */

@@ -76,7 +76,7 @@ export class CommandEffects implements CommandSink {
     const path = resolve(workDir, file);
     try {
       if (statSync(path).size > MAX_MATCHER_BYTES) throw new Error("it is too large");
-      this.#scope.job.matchers.add(readFileSync(path, "utf8"));
+      this.#scope.job.matchers.add(readFileSync(path, "utf8"), file);
     } catch (error) {
       this.problem(`Cannot read the problem matcher "${file}": ${(error as Error).message}`);
     }

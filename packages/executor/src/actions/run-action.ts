@@ -29,6 +29,8 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
     return runScript(run, scope, { definition, id: call.caller.job.takeId(call.id === "" ? "__run" : call.id) });
   }
   const instance = createInstance(run, call, prepared);
+  // A step that is tried again is the same: what it began is ended once.
+  call.caller.job.instances.set(call.path, instance);
   await call.opened.bring?.();
   if (prepared === undefined) await runPreInPlace(run, instance);
   tellPlan(run, instance, call.path);
