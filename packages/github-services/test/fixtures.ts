@@ -21,18 +21,25 @@ export async function openServices(options: Partial<ServicesOptions> = {}): Prom
 /** A job that calls GitHub's own clients. */
 export interface Job {
   readonly workspace: string;
-  readonly call: (client: string, method: string, ...args: readonly unknown[]) => Promise<Answer>;
+  /** Calls methods of a client one after the other; the answers are in their order. */
+  readonly call: (
+    client: string,
+    ...calls: readonly (readonly [method: string, ...args: unknown[]])[]
+  ) => Promise<Answers>;
 }
 
-export interface Answer {
-  readonly result?: unknown;
-  readonly error?: string;
-  /** All that the client printed before. */
+export interface Answers {
+  readonly results: readonly unknown[];
+  readonly errors: readonly (string | undefined)[];
+  /** All that the client printed. */
   readonly log: string;
 }
 
 /** A workspace and an environment as an action has them; `serverUrl` decides which generation of caches the client speaks. */
-export function openJob(services: Services, options: { readonly serverUrl?: string } = {}): Job {
+export function openJob(
+  services: Services,
+  options: { readonly serverUrl?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Job {
   const dir = tempDir();
   const workspace = join(dir, "workspace");
   const temp = join(dir, "temp");
@@ -47,18 +54,20 @@ export function openJob(services: Services, options: { readonly serverUrl?: stri
     RUNNER_DEBUG: "1",
     TMPDIR: temp,
     ...services.env,
+    ...options.env,
   };
   return {
     workspace,
-    call: async (client, method, ...args) => {
-      const argv = ["--no-warnings", CLIENT, client, method, JSON.stringify(args)];
+    call: async (client, ...calls) => {
+      const argv = ["--no-warnings", CLIENT, client, JSON.stringify(calls)];
       const child = spawn(process.execPath, argv, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
       let log = "";
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (chunk: Buffer) => (log += chunk.toString()));
       await once(child, "close");
       const last = log.trimEnd().split("\n").at(-1) ?? "";
-      return { ...(JSON.parse(last) as Omit<Answer, "log">), log };
+      const answers = JSON.parse(last) as { readonly result?: unknown; readonly error?: string }[];
+      return { results: answers.map(({ result }) => result), errors: answers.map(({ error }) => error), log };
     },
   };
 }

@@ -141,7 +141,7 @@ test("an upload cannot be finished while it is written, nor written when it is f
 });
 
 test("a client that says nothing is let go", async () => {
-  const wire = openWire(await openServices({ limits: { idleMs: 300 } }));
+  const wire = openWire(await openServices({ limits: { idleMs: 500 } }));
   const { json } = await wire.call("Cache", "CreateCacheEntry", { key: "k", version: "v" });
   const url = new URL(String(json["signed_upload_url"]));
   const slow = await wire.raw(

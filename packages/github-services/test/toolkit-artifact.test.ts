@@ -15,40 +15,45 @@ test.each(["artifact", "artifact-v2"])(
     const files = ["dist/a.txt", "dist/deep/ü b.txt"].map((path) => join(job.workspace, path));
     files.forEach((path, index) => writeFileSync(path, `content ${index}`));
 
-    const upload = await job.call(client, "uploadArtifact", "site", files, job.workspace, { retentionDays: 3 });
+    const upload = ["uploadArtifact", "site", files, job.workspace, { retentionDays: 3 }] as const;
+    const first = await job.call(
+      client,
+      upload,
+      upload,
+      ["listArtifacts"],
+      ["getArtifact", "site"],
+      ["getArtifact", "none"],
+    );
     const zip = readFileSync(join(artifactDir, "site.zip"));
     const digest = createHash("sha256").update(zip).digest("hex");
-    expect(upload.result).toEqual({ id: 1, size: zip.length, digest });
+    expect(first.results[0]).toEqual({ id: 1, size: zip.length, digest });
     expect(services.artifacts()).toEqual([{ name: "site", path: join(artifactDir, "site.zip"), bytes: zip.length }]);
-
-    const second = await job.call(client, "uploadArtifact", "site", files, job.workspace);
-    expect(second.error).toContain("an artifact with this name already exists on the workflow run");
-
-    const list = await job.call(client, "listArtifacts");
-    expect(list.result).toMatchObject({ artifacts: [{ name: "site", id: 1, size: zip.length }] });
-    expect(await job.call(client, "getArtifact", "site")).toMatchObject({ result: { artifact: { id: 1 } } });
-    expect((await job.call(client, "getArtifact", "none")).error).toContain("Artifact not found for name: none");
+    expect(first.errors[1]).toContain("an artifact with this name already exists on the workflow run");
+    expect(first.results[2]).toMatchObject({ artifacts: [{ name: "site", id: 1, size: zip.length }] });
+    expect(first.results[3]).toMatchObject({ artifact: { id: 1 } });
+    expect(first.errors[4]).toContain("Artifact not found for name: none");
 
     const path = join(job.workspace, "got");
-    const got = await job.call(client, "downloadArtifact", 1, { path, expectedHash: `sha256:${digest}` });
-    expect(got.result).toEqual({ downloadPath: path, digestMismatch: false });
+    const download = ["downloadArtifact", 1, { path, expectedHash: `sha256:${digest}` }] as const;
+    const second = await job.call(client, download, ["deleteArtifact", "site"], ["listArtifacts"], upload);
+    expect(second.results[0]).toEqual({ downloadPath: path, digestMismatch: false });
     expect(readFileSync(join(path, "dist/deep/ü b.txt"), "utf8")).toBe("content 1");
-
-    expect(await job.call(client, "deleteArtifact", "site")).toMatchObject({ result: { id: 1 } });
-    expect(services.artifacts()).toEqual([]);
-    expect(await job.call(client, "uploadArtifact", "site", files, job.workspace)).toMatchObject({ result: { id: 2 } });
+    expect(second.results.slice(1)).toMatchObject([{ id: 1 }, { artifacts: [] }, { id: 2 }]);
   },
 );
 
 test("@actions/artifact uploads what takes many blocks, and nothing at all", async () => {
   const artifactDir = join(tempDir(), "artifacts");
   const job = openJob(await openServices({ artifactDir }));
-  const content = randomBytes(50 * 1024 ** 2 + 1);
-  for (const [name, bytes] of Object.entries({ "large.bin": content, "empty.bin": Buffer.alloc(0) })) {
-    writeFileSync(join(job.workspace, name), bytes);
+  const contents = { "large.bin": randomBytes(20 * 1024 ** 2 + 1), "empty.bin": Buffer.alloc(0) };
+  for (const [name, bytes] of Object.entries(contents)) writeFileSync(join(job.workspace, name), bytes);
+  const calls = Object.keys(contents).map((name) => {
     const file = join(job.workspace, name);
-    const upload = await job.call("artifact", "uploadArtifact", "x", [file], job.workspace, { skipArchive: true });
-    expect(upload.result).toMatchObject({ size: bytes.length });
+    return ["uploadArtifact", "x", [file], job.workspace, { skipArchive: true }] as const;
+  });
+  const { results } = await job.call("artifact", ...calls);
+  expect(results).toMatchObject(Object.values(contents).map(({ length }) => ({ size: length })));
+  for (const [name, bytes] of Object.entries(contents)) {
     expect(readFileSync(join(artifactDir, name)).equals(bytes)).toBe(true);
   }
 });
@@ -59,11 +64,14 @@ test("@actions/artifact uploads a single file as it is", async () => {
   const job = openJob(services);
   const file = join(job.workspace, "report ä.html");
   writeFileSync(file, "<p>hello</p>");
-  const upload = await job.call("artifact", "uploadArtifact", "ignored", [file], job.workspace, { skipArchive: true });
-  expect(upload.result).toMatchObject({ id: 1, size: 12 });
-  expect(readFileSync(join(artifactDir, basename(file)), "utf8")).toBe("<p>hello</p>");
   const path = join(job.workspace, "got");
-  await job.call("artifact", "downloadArtifact", 1, { path });
+  const { results } = await job.call(
+    "artifact",
+    ["uploadArtifact", "ignored", [file], job.workspace, { skipArchive: true }],
+    ["downloadArtifact", 1, { path }],
+  );
+  expect(results[0]).toMatchObject({ id: 1, size: 12 });
+  expect(readFileSync(join(artifactDir, basename(file)), "utf8")).toBe("<p>hello</p>");
   expect(readFileSync(join(path, basename(file)), "utf8")).toBe("<p>hello</p>");
 });
 
@@ -81,21 +89,23 @@ test("@actions/artifact of the first generation uploads and downloads files", as
   };
   for (const [path, content] of Object.entries(contents)) writeFileSync(join(job.workspace, path), content);
   const files = Object.keys(contents).map((path) => join(job.workspace, path));
-  const upload = await job.call("artifact-v1", "uploadArtifact", "site", files, job.workspace);
-  expect(upload.result).toMatchObject({ artifactName: "site", failedItems: [] });
+  const path = join(job.workspace, "got");
+  const { results, errors } = await job.call(
+    "artifact-v1",
+    ["uploadArtifact", "site", files, job.workspace],
+    ["downloadArtifact", "site", path, { createArtifactFolder: true }],
+    ["downloadArtifact", "none", path],
+  );
+  expect(results[0]).toMatchObject({ artifactName: "site", failedItems: [] });
   const bytes = Object.values(contents).reduce((sum, { length }) => sum + length, 0);
   expect(services.artifacts()).toEqual([{ name: "site", path: join(artifactDir, "site"), bytes }]);
   for (const [path, content] of Object.entries(contents)) {
     expect(readFileSync(join(artifactDir, "site", path)).equals(content)).toBe(true);
   }
 
-  const path = join(job.workspace, "got");
-  const got = await job.call("artifact-v1", "downloadArtifact", "site", path, { createArtifactFolder: true });
-  expect(got.result).toMatchObject({ artifactName: "site", downloadPath: join(path, "site") });
+  expect(results[1]).toMatchObject({ artifactName: "site", downloadPath: join(path, "site") });
   for (const [name, content] of Object.entries(contents)) {
     expect(readFileSync(join(path, "site", name)).equals(content)).toBe(true);
   }
-  expect((await job.call("artifact-v1", "downloadArtifact", "none", path)).error).toContain(
-    "Unable to find an artifact",
-  );
+  expect(errors[2]).toContain("Unable to find an artifact");
 });

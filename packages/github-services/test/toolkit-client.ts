@@ -1,10 +1,11 @@
-// Calls GitHub's own clients in a process of its own, as an action does: `toolkit-client.ts CLIENT METHOD ARGUMENTS-JSON`.
-// The last line that it prints is the answer as JSON; above it are the client's workflow commands.
+// Calls GitHub's own clients in a process of its own, as an action does: `toolkit-client.ts CLIENT CALLS-JSON`, each call an
+// array of the method's name and its arguments. The last line that it prints is the answers as JSON; above it are the
+// client's workflow commands.
 import { writeSync } from "node:fs";
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
-const [client = "", method = "", json = "[]"] = process.argv.slice(2);
+const [client = "", json = "[]"] = process.argv.slice(2);
 
 async function load(): Promise<Record<string, Call>> {
   if (client === "cache") return (await import("@actions/cache")) as unknown as Record<string, Call>;
@@ -18,9 +19,12 @@ async function load(): Promise<Record<string, Call>> {
 }
 
 const loaded = await load();
-try {
-  const result = await loaded[method]?.apply(loaded, JSON.parse(json) as unknown[]);
-  writeSync(1, `\n${JSON.stringify({ result: result ?? null })}\n`);
-} catch (error) {
-  writeSync(1, `\n${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`);
+const answers: { result?: unknown; error?: string }[] = [];
+for (const [method = "", ...args] of JSON.parse(json) as [string, ...unknown[]][]) {
+  try {
+    answers.push({ result: (await loaded[method]?.apply(loaded, args)) ?? null });
+  } catch (error) {
+    answers.push({ error: error instanceof Error ? error.message : String(error) });
+  }
 }
+writeSync(1, `\n${JSON.stringify(answers)}\n`);

@@ -82,7 +82,7 @@ function ports(entries: readonly (readonly [Port, readonly string[]])[], paint: 
 function inputFacts({ type, isRequired, default: value, options, match, isSensitive }: ExplainedInput): string[] {
   return [
     type,
-    isRequired ? "required" : value === null ? "optional" : `default ${JSON.stringify(value)}`,
+    isRequired ? "required" : value === null || value === undefined ? "optional" : `default ${JSON.stringify(value)}`,
     ...(options === undefined ? [] : [`one of ${options.map((option) => JSON.stringify(option)).join(" ")}`]),
     ...(match === undefined ? [] : [`matches ${match}`]),
     ...(isSensitive ? ["sensitive"] : []),

@@ -40,7 +40,7 @@ function sha256(content: string | Uint8Array): Uint8Array {
 
 /** What the files with these contents, in this order, are to give. */
 function hashOf(...contents: string[]): string {
-  return contents.length === 0 ? "" : sha256(Buffer.concat(contents.map(sha256))).toString("hex");
+  return contents.length === 0 ? "" : Buffer.from(sha256(Buffer.concat(contents.map(sha256)))).toString("hex");
 }
 
 function hash(...patterns: string[]): string {
