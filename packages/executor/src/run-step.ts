@@ -27,6 +27,8 @@ interface Call {
   readonly caller: Level;
   readonly invocation: StepInvocation;
   readonly path: string;
+  /** Of the item in its list: that of an attempt is below it. */
+  readonly itemPath: string;
   /** Of the invocation within the caller's SpecDefinition. */
   readonly pointer: string;
   /** The called step's own. */
@@ -41,7 +43,7 @@ export async function runStep(run: Run, caller: Level, item: ListItem, progress:
   const { invocation, index, pointer } = item;
   const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
   const files = new StepFiles(run.request.jobTmp);
-  const call: Call = { caller, invocation, path, pointer, files };
+  const call: Call = { caller, invocation, path, itemPath: path, pointer, files };
   openStep(run, call);
   let end: StepEnd;
   try {
@@ -181,9 +183,13 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
   const given = expandInvocation(run, call, opened);
   if (specDefinition.definition.github !== undefined) {
     const environment = caller.environment.with(given.env);
-    const { invocation } = call;
+    const { invocation, itemPath } = call;
     const { runActionStep } = await import("./actions/action-step.ts");
-    return runActionStep(run, { path, environment }, { invocation, opened, given: given.inputs, env: given.env });
+    return runActionStep(
+      run,
+      { path, environment },
+      { path: itemPath, invocation, opened, given: given.inputs, env: given.env },
+    );
   }
   const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
   const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;

@@ -19,8 +19,6 @@ export class ActionJob {
   readonly matchers: ProblemMatchers = new ProblemMatchers();
   /** What runs when all steps have ended, the last first. */
   readonly posts: PostEntry[] = [];
-  /** Actions whose `pre` has run, by the path of the step that they will be. */
-  readonly instances: Map<string, ActionInstance> = new Map();
   /** Images of Docker actions that were built, by tag. */
   readonly images: Map<string, Promise<StepEnd>> = new Map();
   /** Of the job's containers, if it has any. */
@@ -30,6 +28,8 @@ export class ActionJob {
   /** Of the job of a workflow; empty elsewhere. */
   contexts: Readonly<Record<string, Value>> = createObject();
   readonly #files = new Map<string, CommandFiles>();
+  readonly #instances = new Map<string, ActionInstance>();
+  readonly #items = new Map<string, string>();
   readonly #ids = new Map<string, number>();
   #services: Promise<Readonly<Record<string, RuntimeString>>> | undefined;
 
@@ -70,6 +70,27 @@ export class ActionJob {
     const count = (this.#ids.get(wanted) ?? 0) + 1;
     this.#ids.set(wanted, count);
     return count === 1 ? wanted : `${wanted}_${count}`;
+  }
+
+  /** Says that what has the path `attempt` is the step of `item`, tried once more. */
+  noteAttempt(attempt: string, item: string): void {
+    if (attempt !== item) this.#items.set(attempt, item);
+  }
+
+  /** The action that a step is, once a phase of it has begun: in all attempts the same. */
+  instanceAt(path: string): ActionInstance | undefined {
+    return this.#instances.get(this.#itemPath(path));
+  }
+
+  keepInstance(path: string, instance: ActionInstance): void {
+    this.#instances.set(this.#itemPath(path), instance);
+  }
+
+  #itemPath(path: string): string {
+    for (const [attempt, item] of this.#items) {
+      if (path === attempt || path.startsWith(`${attempt}/`)) return item + path.slice(attempt.length);
+    }
+    return path;
   }
 
   /** Puts a folder in front of the PATH of all steps to come. */

@@ -14,6 +14,8 @@ export async function runActionStep(
   run: Run,
   level: Pick<Level, "path" | "environment">,
   item: {
+    /** Of the item in its list: that of an attempt is below it. */
+    readonly path: string;
     readonly invocation: StepInvocation;
     readonly opened: OpenedStep;
     readonly given: Inputs;
@@ -22,13 +24,14 @@ export async function runActionStep(
 ): Promise<StepEnd> {
   const { invocation, opened, given, env } = item;
   const job = await ActionJob.of(run);
+  job.noteAttempt(level.path, item.path);
   const caller = scopeOfList(job, level);
   const { name } = invocation;
   const title = titleOf(name, opened.reference);
   const mayFail = (): boolean => invocation.control?.continueOnError === true;
   const { path } = level;
   const call = { caller, path, title, id: name, opened, given, env, posts: job.posts, allowsFailure: mayFail };
-  return runAction(run, call, job.instances.get(level.path));
+  return runAction(run, call, job.instanceAt(path));
 }
 
 /** Before the first step of a job of ours that names actions. */

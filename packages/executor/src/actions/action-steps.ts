@@ -208,7 +208,7 @@ async function runOpened(run: Run, list: ActionList, { invocation, path, title }
   const id = invocation.name;
   const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
   const call: ActionCall = { caller, path, title, id, opened, given, env, posts, allowsFailure: mayFail };
-  return list.runAction(run, call, scope.job.instances.get(path));
+  return list.runAction(run, call, scope.job.instanceAt(path));
 }
 
 /** The texts of an invocation, evaluated: its env first, which its inputs see. */

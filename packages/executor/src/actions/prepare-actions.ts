@@ -156,7 +156,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
     posts: call.posts,
     allowsFailure: mayFail,
   });
-  scope.job.instances.set(path, instance);
+  scope.job.keepInstance(path, instance);
   const condition = opened.specDefinition.definition.github?.preIf ?? "always()";
   const entry = {
     title,

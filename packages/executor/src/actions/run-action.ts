@@ -30,7 +30,7 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
   }
   const instance = createInstance(run, call, prepared);
   // A step that is tried again is the same: what it began is ended once.
-  call.caller.job.instances.set(call.path, instance);
+  call.caller.job.keepInstance(call.path, instance);
   await call.opened.bring?.();
   if (prepared === undefined) await runPreInPlace(run, instance);
   tellPlan(run, instance, call.path);
