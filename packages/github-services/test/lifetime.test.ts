@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import type { Socket } from "node:net";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -30,6 +41,20 @@ async function startWorker(cacheDir: string): Promise<{ readonly wire: Wire; rea
       await closed;
     },
   };
+}
+
+/** How many files of this name this process holds open. */
+function openFiles(name: string): number {
+  const links = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch (cause) {
+      // The one that listed them.
+      void cause;
+      return "";
+    }
+  });
+  return links.filter((path) => path.endsWith(`/${name}`)).length;
 }
 
 function workIn(cacheDir: string): string[] {
@@ -64,6 +89,43 @@ test("close() ends what is under way and leaves nothing open or behind", async (
     .poll(() => process.getActiveResourcesInfo().filter((name) => /TCP|Timeout|FSReq/.test(name)).length)
     .toBeLessThanOrEqual(before.length);
   expect(await openWire(await openServices({ cacheDir })).find(["kept"])).toBe("kept");
+});
+
+test("a reader that stops is let go, and does not hold up close()", async () => {
+  const services = await openServices({ limits: { idleMs: 500 } });
+  const wire = openWire(services);
+  await wire.save("large", Buffer.alloc(40 * 1024 ** 2));
+  const { json } = await wire.call("Cache", "GetCacheEntryDownloadURL", { key: "large", version: "v" });
+  const url = new URL(String(json["signed_download_url"]));
+  const startReading = async (): Promise<Socket> => {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on("error", () => undefined);
+    socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await once(socket, "readable");
+    return socket;
+  };
+  const idle = await startReading();
+  await expect.poll(() => openFiles("archive"), { timeout: 10_000 }).toBe(0);
+  idle.destroy();
+  const stopped = await startReading();
+  expect(openFiles("archive")).toBe(1);
+  await services.close();
+  expect(openFiles("archive")).toBe(0);
+  stopped.destroy();
+});
+
+test("a folder that goes away while it runs fails requests, and nothing else", async () => {
+  const cacheDir = join(tempDir(), "cache");
+  const notes: string[] = [];
+  const services = await openServices({ cacheDir, onNote: (code, message) => notes.push(`${code} ${message}`) });
+  const wire = openWire(services);
+  await wire.save("k", "content");
+  rmSync(cacheDir, { recursive: true });
+  const { status, json } = await wire.call("Cache", "CreateCacheEntry", { key: "other", version: "v" });
+  expect([status, json]).toEqual([500, { code: "internal", msg: "The service failed" }]);
+  expect(notes).toEqual([expect.stringMatching(/^service-failed POST \/twirp\/.*CreateCacheEntry failed: ENOENT/)]);
+  expect(await wire.find(["k"])).toBe(undefined);
+  await services.close();
 });
 
 test("what a killed service left is removed by the next, and nothing else is", async () => {
