@@ -22,7 +22,7 @@ test("a step sees PATH, HOME and what is named, and nothing else of the runner's
     .trim()
     .split("\n")
     .map((line) => line.split("=")[0]);
-  expect(names.toSorted()).toEqual(["HOME", "LANG", "PATH", "STEP_RUNNER_COOKIE"]);
+  expect(names.toSorted()).toEqual(["CI_STEPS_LOG_LEVEL", "HOME", "LANG", "PATH", "STEP_RUNNER_COOKIE"]);
   const named = await world.run(["run", "--json", LIST, "--env", "CANARY=given", "--quiet"], { env });
   expect(named.stdout).toContain("CANARY=given\n");
 });

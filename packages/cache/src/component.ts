@@ -59,6 +59,8 @@ export interface ResolvedComponent {
   readonly resource: Resource;
   /** A read-only tree in the cache; of a local component the folder itself. */
   readonly dir: string;
+  /** `dir` is a folder of the user's own, whatever the resource is called; it is used where it is. */
+  readonly isInPlace?: boolean;
   readonly fetch: FetchReport;
   /** What the reader of a trace should know: the tree was found changed and fetched again, a folder is too large to digest. */
   readonly note?: string;

@@ -295,6 +295,12 @@ export class StepLoader {
 
   // One that was edited is not what the next step of this job is to run.
   #reserve(component: ResolvedComponent): PrivateCopy {
+    if (component.isInPlace === true) {
+      const { dir } = component;
+      const same = new PrivateCopy(dir, dir, async () => dir);
+      this.#copies.set(dir, same);
+      return same;
+    }
     const key = component.resource.digest["gitTree"] ?? component.dir;
     const known = this.#copies.get(key);
     if (known !== undefined && known.isIntact) return known;

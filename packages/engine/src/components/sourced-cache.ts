@@ -26,7 +26,9 @@ export function sourcedCache(
     const found = await stored.resolve(source.request, { ...rest, ...(pin && isSameKind ? { pin } : {}) });
     const resource = renamed(request, found);
     if (pin !== undefined && !isSameKind) checkTree(pin, resource);
-    return { found, as: { ...found, resource, note: `Taken from ${source.shown} by --component-source` } };
+    const isInPlace = found.resource.kind === "local";
+    const note = `Taken from ${source.shown} by --component-source`;
+    return { found, as: { ...found, resource, note, ...(isInPlace ? { isInPlace } : {}) } };
   });
 }
 
