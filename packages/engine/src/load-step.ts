@@ -23,6 +23,7 @@ import { BUILTIN_NAMES, builtinStep } from "./builtin-specs.ts";
 import { scriptStep } from "./builtin-step.ts";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { ociRequest, registryVariables, zipRequest } from "./component-requests.ts";
+import { projectNames } from "./github/project-names.ts";
 import type { ActionTools } from "./github/load-action.ts";
 import { isNoRepository, legacyReadings } from "./legacy-git.ts";
 import { PrivateCopy } from "./private-copy.ts";
@@ -108,6 +109,7 @@ export class StepLoader {
         return loadAction(reference, from, {
           tools: this.#actionTools(reference, options),
           inputNames: options.inputNames,
+          knownInputs: options.knownInputs ?? {},
         });
       }
       case "dynamic":
@@ -135,6 +137,7 @@ export class StepLoader {
       digest: (specDefinition) => this.#digest(specDefinition),
       programDir: program === undefined ? undefined : () => dirname(program()),
       hasNativeCheckout,
+      project: () => projectNames(this.#options.vars ?? {}, workspace),
       onDiagnostics: (diagnostics) => onDiagnostics?.(options.path, diagnostics),
     };
   }

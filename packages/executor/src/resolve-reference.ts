@@ -50,11 +50,12 @@ export async function openReference(
     readonly path: string;
     readonly pointer: string;
     readonly inputNames: readonly string[];
+    readonly knownInputs?: Readonly<Record<string, string>>;
     /** What the invocation adds to the caller's environment. */
     readonly env: Readonly<Record<string, RuntimeString>>;
   },
 ): Promise<OpenedStep> {
-  const { caller, path, pointer, inputNames } = options;
+  const { caller, path, pointer, inputNames, knownInputs = {} } = options;
   if (reference.kind === "inline") {
     const { specDefinition } = reference;
     const source = { ...caller.source, pointer: `${caller.source.pointer}${pointer}/specDef` };
@@ -63,7 +64,13 @@ export async function openReference(
   const from = { dir: caller.dir, root: caller.root };
   const env = caller.environment.with(options.env).flatten();
   const { signal } = run;
-  const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, { signal, path, env, inputNames });
+  const { positionOf, ...loaded } = await run.hooks.loadStep(reference, from, {
+    signal,
+    path,
+    env,
+    inputNames,
+    knownInputs,
+  });
   return { ...loaded, reference, source: { pointer: "", positionOf } };
 }
 

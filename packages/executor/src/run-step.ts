@@ -12,6 +12,7 @@ import { isSuccess, outcomeOfAbort } from "./outcome.ts";
 import { leakReporter } from "./report-leak.ts";
 import { inPlace, isScript, type OpenedStep, openReference, resolveReference } from "./resolve-reference.ts";
 import { type Run, tell } from "./run.ts";
+import { literalInputs } from "./literal-inputs.ts";
 import { runDefinition } from "./run-definition.ts";
 import { checkSecretNames, expandSecrets, resolveSecrets } from "./secrets.ts";
 import { withoutCredentials } from "./secret-reference.ts";
@@ -169,6 +170,7 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
     path,
     pointer: `${pointer}/step`,
     inputNames: Object.keys(invocation.inputs),
+    ...(reference.kind === "action" ? { knownInputs: literalInputs(invocation) } : {}),
     // The credentials of a registry may be the step's own.
     env: reference.kind === "oci" ? expandEnv(expander, invocation.env, pointer) : {},
   });

@@ -90,8 +90,10 @@ export interface LoadStepOptions {
   readonly path: string;
   /** Of the caller. */
   readonly env: EnvironmentRecord;
-  /** The inputs that the invocation gives; their values are not known yet. */
+  /** The inputs that the invocation gives. */
   readonly inputNames: readonly string[];
+  /** Of an action: the values of those that are known already, as texts. */
+  readonly knownInputs?: Readonly<Record<string, string>>;
 }
 
 /** What the executor needs of others. */

@@ -19,6 +19,7 @@ import {
 } from "@steps/model";
 import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
+import { isNativeCheckout } from "./checkout-inputs.ts";
 import { checkoutStep } from "./checkout-step.ts";
 
 /** What the loader of steps does for the loader of actions. */
@@ -35,6 +36,8 @@ export interface ActionTools {
   readonly programDir: (() => string) | undefined;
   /** Whether `actions/checkout` is the runner's own. */
   readonly hasNativeCheckout: boolean;
+  /** What the job's own project is called: `CI_PROJECT_PATH`, `GITHUB_REPOSITORY`, `CI_SERVER_URL`. */
+  readonly project: () => Readonly<Record<string, string | undefined>>;
   readonly onDiagnostics: (diagnostics: readonly Diagnostic[]) => void;
 }
 
@@ -50,13 +53,15 @@ export interface ActionCopy {
 /** The inputs that an item gives, by name. */
 interface Given {
   readonly inputNames: readonly string[];
+  /** The values that are known before the action's turn. */
+  readonly knownInputs: Readonly<Record<string, string>>;
 }
 
 /** Fetches and compiles a GitHub action. @throws {EngineError} STEP_NOT_FOUND, REFERENCE_INVALID @throws {CompileError} */
 export async function loadAction(
   reference: ActionReference,
   from: LoadFrom,
-  { tools, inputNames }: Given & { readonly tools: ActionTools },
+  { tools, ...given }: Given & { readonly tools: ActionTools },
 ): Promise<LoadedStep> {
   switch (reference.source) {
     case "image":
@@ -76,16 +81,16 @@ export async function loadAction(
       return compile(join(root, reference.dir), { ...origin, isInPlace: from.root === undefined, name, tools });
     }
     case "repository":
-      return loadRepository(reference, { tools, inputNames });
+      return loadRepository(reference, { tools, ...given });
   }
 }
 
 async function loadRepository(
   reference: RepositoryAction,
-  { tools, inputNames }: Given & { readonly tools: ActionTools },
+  { tools, ...given }: Given & { readonly tools: ActionTools },
 ): Promise<LoadedStep> {
   const { programDir } = tools;
-  if (programDir !== undefined && isOwnCheckout(reference, tools, inputNames)) {
+  if (programDir !== undefined && isOwnCheckout(reference, tools, given)) {
     return inPlace(checkoutStep, { tools, dir: programDir() });
   }
   const { url, version, dir, repository } = reference;
@@ -96,11 +101,19 @@ async function loadRepository(
   return compile(join(copy.root, dir), { ...copy, isInPlace: false, name, resource, fetch, tools });
 }
 
-// Another repository than the job's own is for the action itself.
-function isOwnCheckout({ url, dir }: RepositoryAction, tools: ActionTools, inputNames: readonly string[]): boolean {
-  const isCheckout = url === "https://github.com/actions/checkout" && dir === "";
-  return isCheckout && tools.hasNativeCheckout && !inputNames.some((name) => name.toLowerCase() === "repository");
+// Another repository than the job's own is for the action itself, and so is one that nobody knows yet.
+function isOwnCheckout(
+  { url, dir }: RepositoryAction,
+  tools: ActionTools,
+  { inputNames, knownInputs }: Given,
+): boolean {
+  if (url !== "https://github.com/actions/checkout" || dir !== "" || !tools.hasNativeCheckout) return false;
+  const known = new Set(Object.keys(knownInputs).map((name) => name.toLowerCase()));
+  const decisive = inputNames.map((name) => name.toLowerCase()).filter((name) => DECISIVE.has(name));
+  return decisive.every((name) => known.has(name)) && isNativeCheckout(knownInputs, { env: tools.project() });
 }
+
+const DECISIVE: ReadonlySet<string> = new Set(["repository", "github-server-url"]);
 
 function inPlace(
   specDefinition: SpecDefinition,

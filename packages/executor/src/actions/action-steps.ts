@@ -194,16 +194,17 @@ function timeoutOf(run: Run, scope: ActionScope, { github }: StepInvocation): nu
 
 async function runOpened(run: Run, list: ActionList, { invocation, path, title }: OpenItem): Promise<StepEnd> {
   const { scope, dir, root, posts } = list;
+  const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
   const opened = await openReference(run, invocation.step, {
     caller: { dir, root, environment: scope.environment, source: { pointer: "", positionOf: undefined } },
     path,
     pointer: "",
-    inputNames: Object.keys(invocation.inputs),
+    inputNames: Object.keys(given),
+    knownInputs: mapObject(given, revealText),
     env: {},
   });
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
-  const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
   const caller: ActionScope = { ...scope, environment };
   const id = invocation.name;
   const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
@@ -227,4 +228,8 @@ export function invocationOf(
   const inner = evaluationOf(run, scope, { environment });
   const given = mapObject(invocation.inputs, (text): RuntimeValue => evaluateText(inputText(text), inner));
   return { given, env, environment };
+}
+
+function revealText(value: RuntimeValue): string {
+  return inputText(reveal(value));
 }

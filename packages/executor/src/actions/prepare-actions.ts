@@ -7,6 +7,7 @@ import {
   type StepInvocation,
 } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
+import { literalInputs } from "../literal-inputs.ts";
 import { type OpenedStep, openReference } from "../resolve-reference.ts";
 import { isSuccess } from "../outcome.ts";
 import type { Run } from "../run.ts";
@@ -89,6 +90,7 @@ async function prepareOne(
       path: walk.path,
       pointer: "",
       inputNames: Object.keys(invocation.inputs),
+      knownInputs: literalInputs(invocation),
       env: {},
     });
     const { definition } = opened.specDefinition;
