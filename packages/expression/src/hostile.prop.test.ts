@@ -9,6 +9,7 @@ import {
   ExpressionError,
   expandText,
   expandValue,
+  findMismatches,
   hasExpression,
   parseTemplate,
 } from "./index.ts";
@@ -111,6 +112,29 @@ describe("any text", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it("has mismatches only where the result is the same for all values", () => {
+    const order = ["null", "boolean", "number", "string", "array", "object"];
+    let count = 0;
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const { operator, left, right, offset, length } of findMismatches(text)) {
+          const part = text.slice(offset, offset + length);
+          let value: unknown;
+          const error = thrownBy(() => (value = expand(`\${{ ${part} }}`, scope)));
+          // Something else in it may be wrong.
+          if (error !== undefined) continue;
+          count += 1;
+          const isLess = order.indexOf(left) < order.indexOf(right);
+          const expected = { "==": false, "!=": true }[operator as string] ?? operator.startsWith("<") === isLess;
+          expect([part, value]).toEqual([part, expected]);
+        }
+      }),
+      // Two constants of different kinds beside an operator are rare in such texts.
+      { numRuns: 5000, examples: [["${{ 1 == 'a' }}"], ["${{ null < 2.5 }}"], ["${{ true >= 'd' }}"]] },
+    );
+    expect(count).toBeGreaterThan(2);
   });
 
   it("without an expression is itself, and hasExpression() tells", () => {
