@@ -90,6 +90,7 @@ export function createEngine(options: EngineOptions): Engine {
     program,
     pipeReserve,
     hasLegacyRefs,
+    sources: options.sources ?? [],
   };
   return {
     cache,

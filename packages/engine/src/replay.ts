@@ -13,6 +13,7 @@ import {
   verifyTrace,
 } from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
+import type { GithubOptions } from "./github/github-options.ts";
 import { run, type RunContext, type RunHooks, type RunResult } from "./run.ts";
 
 /** What a replay found, and what it exits with (`trace-and-security` 3.3). */
@@ -53,6 +54,8 @@ export interface ReplayOptions {
   /** As of a run; the recorded run's own limits are not known. */
   readonly timeoutMs?: number;
   readonly graceMs?: number;
+  /** What GitHub actions are told, as of a run: it is not recorded. */
+  readonly github?: GithubOptions;
   readonly hurry?: AbortSignal;
   readonly hooks?: RunHooks;
   readonly signal: AbortSignal;
@@ -139,6 +142,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       secrets: maskedAgain(request.missing, options.secrets ?? {}),
       parentTraceId: traceId,
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      ...(options.github === undefined ? {} : { github: options.github }),
       ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
       ...(options.hurry === undefined ? {} : { hurry: options.hurry }),
       pin: (wanted) => findPin(pins, wanted, places),

@@ -28,6 +28,7 @@ import {
   type Recorder,
 } from "@steps/trace";
 import { foldJournal } from "./fold-journal.ts";
+import type { ComponentSource } from "./components/component-source.ts";
 import type { GithubOptions } from "./github/github-options.ts";
 import { LazyActionHost } from "./github/lazy-action-host.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
@@ -113,6 +114,7 @@ export interface RunContext {
   readonly runner: { readonly name: string; readonly version: string };
   readonly program: (() => string) | undefined;
   readonly hasLegacyRefs: boolean;
+  readonly sources: readonly ComponentSource[];
   readonly pipeReserve: PipeReserve | undefined;
 }
 
@@ -212,11 +214,12 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     mask: (text) => masker.text(text),
     onNote: (code, message) => note("", "info", code, message),
   });
-  const { hasNativeCheckout } = request.github ?? {};
+  const isReplaced = context.sources.some(({ location }) => location === "github.com/actions/checkout");
+  const hasNativeCheckout = !isReplaced && request.github?.hasNativeCheckout !== false;
   const loader = new StepLoader({
     cache: context.cache,
     workspace: request.workDir,
-    ...(hasNativeCheckout === undefined ? {} : { hasNativeCheckout }),
+    hasNativeCheckout,
     tmpDir: directory.tmp,
     ...(context.program === undefined ? {} : { program: context.program }),
     ...(request.vars === undefined ? {} : { vars: request.vars }),

@@ -3,6 +3,7 @@ import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
 import { sourceFlags } from "../component-flags.ts";
+import { githubFlags, githubOptions } from "../github-flags.ts";
 import { openEngine } from "../open-engine.ts";
 import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
@@ -54,6 +55,7 @@ export const replay: Command = {
     "state-dir": stateDir,
     ...fetchFlags,
     ...sourceFlags,
+    ...githubFlags,
   },
   positionals: { min: 1, max: 1 },
   examples: [
@@ -103,6 +105,7 @@ async function execute(
     secrets,
     ...(workDir === undefined ? {} : { workDir: absolute(workDir) }),
     isStrict: line.boolean("strict"),
+    github: githubOptions(line),
     ignore: line.list("ignore"),
     hooks: {
       onEvent: progress.onEvent,

@@ -24,7 +24,9 @@ export interface OpenActionHost extends AsyncDisposable {
 /** What the executor needs to run GitHub actions. The loopback services are started when an action may need them. */
 export function openActionHost(options: HostOptions): OpenActionHost {
   let services: Promise<Services> | undefined;
-  const toolCacheDir = options.toolCacheDir ?? join(options.cacheDir, "tool-cache");
+  const { RUNNER_TOOL_CACHE, AGENT_TOOLSDIRECTORY } = process.env;
+  const toolCacheDir =
+    options.toolCacheDir || RUNNER_TOOL_CACHE || AGENT_TOOLSDIRECTORY || join(options.cacheDir, "tool-cache");
   const state: { repository: string; runId: string; job: string } = { repository: "", runId: "1", job: "job" };
   const host: ActionHost = {
     toolCacheDir,
@@ -67,8 +69,8 @@ export function openActionHost(options: HostOptions): OpenActionHost {
         scope: state.repository,
         onNote: options.onNote,
       });
-      // They differ from run to run, and the token is a secret: none of them is to be in a trace.
-      return mapObject((await services).env, (value) => sensitive(value) as RuntimeString);
+      // They differ from run to run, and the token is a secret: none of them is to be in a trace. A "true" is none.
+      return mapObject((await services).env, (value): RuntimeString => (value === "true" ? value : sensitive(value)));
     },
   };
   return {

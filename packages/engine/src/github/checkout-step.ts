@@ -41,8 +41,8 @@ export const checkoutStep: SpecDefinition = {
   definition: {
     type: "exec",
     command: ["step-runner", "builtin", CHECKOUT_PROGRAM],
-    // Job variables that the program is told.
-    env: { CI_COMMIT_SHA: "", CI_JOB_TOKEN: "", CI_REPOSITORY_URL: "" },
+    // Job variables that the program is told, and which of them are secrets: the address of the repository holds a token.
+    env: { CI_COMMIT_SHA: "", CI_JOB_TOKEN: "secret", CI_REPOSITORY_URL: "secret" },
     github: { using: "native", post: CHECKOUT_PROGRAM },
   },
 };

@@ -15,7 +15,7 @@ export interface GithubOptions {
   readonly summaryFile?: string;
   /** Absolute: where uploaded artifacts go. Default: below the state directory, a folder for each run. */
   readonly artifactDir?: string;
-  /** Absolute: where tools are looked for. Default: below the cache directory. */
+  /** Absolute: where tools are looked for. Default: `RUNNER_TOOL_CACHE`, `AGENT_TOOLSDIRECTORY`, or below the cache directory. */
   readonly toolCacheDir?: string;
   readonly isDebug?: boolean;
   /** How groups in the output are marked. Default: `gitlab`. */

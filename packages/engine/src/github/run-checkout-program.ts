@@ -11,7 +11,7 @@ export async function runCheckoutProgram({ env, workDir, log, phase }: BuiltinPl
   if (phase === "post") return cleanUpCheckout(stateOf(env), { env, workDir, log, setOutput() {} });
   const inputs: Record<string, string> = {};
   for (const name of Object.keys(checkoutStep.spec.inputs)) {
-    const value = env[`INPUT_${name.toUpperCase()}`];
+    const value = env[`INPUT_${name.toUpperCase().replaceAll("-", "_")}`];
     if (value !== undefined && value !== "") inputs[name] = value;
   }
   const output = env["GITHUB_OUTPUT"];

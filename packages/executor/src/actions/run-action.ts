@@ -111,7 +111,8 @@ export async function runPhaseOf(
   return runActionProcess(run, { scope: { ...scope, path }, id, env, state, stepDir, command });
 }
 
-// A program of the runner's own: it is told the phase and the job variables that its definition names, and else as an action is.
+// A program of the runner's own: it is told the phase and the job variables that its definition names, and else as an action is;
+// but names have no hyphens, as a shell may start it, which drops such variables.
 function nativeCommand(
   run: Run,
   { call, definition, scope }: ActionInstance,
@@ -121,13 +122,15 @@ function nativeCommand(
   const words = definition.command.map((word) => evaluateText(word, evaluationOf(run, scope)));
   const [name = "", ...rest] = words;
   const command: RuntimeString[] = [name, ...rest, ...(phase === "main" ? [] : [phase])];
-  const all = Object.assign(createObject<RuntimeString>(), env);
+  const all = createObject<RuntimeString>();
+  for (const [variable, value] of Object.entries(env)) {
+    all[variable.startsWith("INPUT_") ? variable.replaceAll("-", "_") : variable] = value;
+  }
   // What nobody asked anything of does without: a replay would have to be given them again.
   const wanted = Object.keys(call.given).length === 0 ? [] : Object.keys(definition.env);
   for (const variable of wanted) {
     const value = jobVariable(run, variable);
-    // The address of the project's repository has a token in it.
-    if (value !== undefined) all[variable] = sensitive(value) as RuntimeString;
+    if (value !== undefined) all[variable] = definition.env[variable] === "secret" ? sensitive(value) : value;
   }
   return { command, program: join(call.opened.dir, name), workDir: run.request.workDir, env: all };
 }
