@@ -5,6 +5,7 @@ import { ExecuteError } from "../execute-error.ts";
 import { type Run, tell } from "../run.ts";
 import type { ActionCommand } from "./action-process.ts";
 import type { ActionScope } from "./action-scope.ts";
+import { commandInContainer, type JobContainer } from "./job-containers/job-container.ts";
 import { findNode } from "./find-node.ts";
 
 interface NodeCall {
@@ -35,9 +36,13 @@ export async function nodeCommand(
       hint: "An action that is built is published with its bundle; this version may not be meant to be run.",
     });
   }
+  const own = Object.assign(createObject<RuntimeString>(), env);
+  delete own["NODE_ICU_DATA"];
+  const { container } = scope.job;
+  if (container !== undefined) return nodeInContainer(run, container, { scope, main, env: own });
   const found = await findNode(using, {
     path: env["PATH"] === undefined ? undefined : String(env["PATH"]),
-    toolCacheDir: scope.job.host.toolCacheDir,
+    toolCacheDir: String(scope.job.description.runner["tool_cache"] ?? scope.job.host.toolCacheDir),
     env: process.env,
     execPath: process.execPath,
     execVersion: process.version,
@@ -45,7 +50,24 @@ export async function nodeCommand(
   if (found.note !== undefined) {
     tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });
   }
-  const own = Object.assign(createObject<RuntimeString>(), env);
-  delete own["NODE_ICU_DATA"];
   return { command: ["node", main], program: found.program, workDir: run.request.workDir, env: own };
+}
+
+function nodeInContainer(
+  run: Run,
+  container: JobContainer,
+  { scope, main, env }: Pick<NodeCall, "scope" | "env"> & { readonly main: string },
+): ActionCommand {
+  if (container.nodeCommand === undefined) {
+    throw new ExecuteError("COMMAND_NOT_FOUND", "exec: there is no Node.js in the container of the job", {
+      hint: "That of the runner cannot be taken along from this system: use an image that has one.",
+    });
+  }
+  const command = [...container.nodeCommand, main];
+  return commandInContainer(run, container, {
+    command,
+    workDir: run.request.workDir,
+    env,
+    environment: scope.environment,
+  });
 }
