@@ -15,7 +15,7 @@ try {
   const done = spawnSync(join(root, "node_modules", ".bin", "vitest"), args, {
     cwd: root,
     stdio: "inherit",
-    env: { ...environment, STEPS_SKIPPED_FILE: skipped },
+    env: { ...environment, STEPS_SKIPPED_FILE: skipped, NODE_COMPILE_CACHE: join(scratch, "code") },
   });
   const result = existsSync(report)
     ? JSON.parse(readFileSync(report, "utf8"))

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { decodeTrace } from "@steps/trace";
-import { tempDir } from "@steps/testkit";
+import { compileCache, tempDir } from "@steps/testkit";
 import { onTestFinished } from "vitest";
 
 /** The built command, as users have it; STEP_RUNNER_TEST_COMMAND names another build. */
@@ -62,6 +62,7 @@ export function createWorld(): World {
     HOME: join(dir, "home"),
     XDG_STATE_HOME: stateDir,
     XDG_CACHE_HOME: cacheDir,
+    ...compileCache(),
   };
   const start: World["start"] = (args, options = {}) => startCommand(args, env, { cwd: work, ...options });
   const run: World["run"] = (args, options) => start(args, options).ended;

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { join, resolve } from "node:path";
-import { tempDir } from "@steps/testkit";
+import { compileCache, tempDir } from "@steps/testkit";
 import { onTestFinished, vi } from "vitest";
 
-// Programs start from their sources here; on a machine that is busy each takes its time.
+// On a machine that is busy each program takes its time.
 vi.setConfig({ testTimeout: 240_000 });
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -45,6 +45,7 @@ export function createUser(): User {
     TMPDIR: dir,
     STEP_RUNNER_SOCKET: socket,
     NO_COLOR: "1",
+    ...compileCache(),
   };
   const start = (script: string, args: readonly string[]): Running =>
     run(spawn(process.execPath, [SOURCES, script, ...args], { env, cwd: dir, stdio: ["ignore", "pipe", "pipe"] }));
@@ -52,9 +53,9 @@ export function createUser(): User {
     dir,
     socket,
     start,
-    bridge: (...args) => start(join(ROOT, "apps/runner-bridge/src/main.ts"), args),
+    bridge: (...args) => start(join(ROOT, "apps/runner-bridge/dist/main.cjs"), args),
     async serve() {
-      const service = start(join(ROOT, "apps/step-runner/src/main.ts"), ["serve"]);
+      const service = start(join(ROOT, "apps/step-runner/dist/main.cjs"), ["serve"]);
       await service.until("stderr", "is listening on socket");
       return service;
     },

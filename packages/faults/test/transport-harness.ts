@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import type { Dial } from "@steps/client";
 import { createSshDialer, dialCommand, dialDocker, dialKubernetes, dialUnix } from "@steps/dial";
-import { hasProgram, startKubernetesServer, startSshServer, tempDir } from "@steps/testkit";
+import { compileCache, hasProgram, startKubernetesServer, startSshServer, tempDir } from "@steps/testkit";
 
 const COMMAND = resolve(import.meta.dirname, "../../../node_modules/.bin/step-runner");
 
@@ -88,7 +88,7 @@ export async function startService(): Promise<{
 }> {
   const home = tempDir();
   const socket = join(home, "run", "s.sock");
-  const env = { PATH: process.env["PATH"], HOME: home };
+  const env = { PATH: process.env["PATH"], HOME: home, ...compileCache() };
   const child = spawn(COMMAND, ["serve", "--socket", socket], { env, stdio: ["ignore", "ignore", "pipe"] });
   let seen = "";
   for await (const chunk of child.stderr) {

@@ -1,4 +1,5 @@
 export { tempDir, withTempDir } from "./temp-dir.ts";
+export { compileCache } from "./compile-cache.ts";
 export { isRunning } from "./is-running.ts";
 export { hasProgram } from "./has-program.ts";
 export { createGitRepository } from "./git-repository.ts";

@@ -27,12 +27,14 @@ export function openActionHost(options: HostOptions): OpenActionHost {
   const { RUNNER_TOOL_CACHE, AGENT_TOOLSDIRECTORY } = process.env;
   const toolCacheDir =
     options.toolCacheDir || RUNNER_TOOL_CACHE || AGENT_TOOLSDIRECTORY || join(options.cacheDir, "tool-cache");
-  const state: { repository: string; runId: string; job: string } = { repository: "", runId: "1", job: "job" };
+  const state = { repository: "", runId: "1", job: "job", isGitlab: false };
   const host: ActionHost = {
     toolCacheDir,
     mask: options.mask,
     isDebug: options.isDebug === true,
-    groupStyle: options.groupStyle ?? "gitlab",
+    get groupStyle() {
+      return options.groupStyle ?? (state.isGitlab ? "gitlab" : "github");
+    },
     ...(options.token === undefined || options.token === "" ? {} : { token: sensitive(options.token) }),
     ...(options.summaryFile === undefined ? {} : { summaryFile: options.summaryFile }),
     describe: ({ variable, workspace, temp, eventPath }) => {
@@ -45,7 +47,8 @@ export function openActionHost(options: HostOptions): OpenActionHost {
         runnerName: hostname(),
         os: process.platform,
         arch: process.arch,
-        isDebug: options.isDebug === true,
+        isDebug:
+          options.isDebug === true || variable("ACTIONS_STEP_DEBUG") === "true" || variable("RUNNER_DEBUG") === "1",
         gitFacts: readGitFacts(workspace),
         ...(serverUrl === undefined ? {} : { serverUrl }),
         ...(apiUrl === undefined ? {} : { apiUrl }),
@@ -57,6 +60,7 @@ export function openActionHost(options: HostOptions): OpenActionHost {
       state.repository = text("repository");
       state.runId = text("run_id") || "1";
       state.job = text("job") || "job";
+      state.isGitlab = variable("GITLAB_CI") === "true";
       return { github, runner, event: options.event ?? contexts.event, environment: githubEnvironment };
     },
     async services() {

@@ -18,7 +18,7 @@ export interface GithubOptions {
   /** Absolute: where tools are looked for. Default: `RUNNER_TOOL_CACHE`, `AGENT_TOOLSDIRECTORY`, or below the cache directory. */
   readonly toolCacheDir?: string;
   readonly isDebug?: boolean;
-  /** How groups in the output are marked. Default: `gitlab`. */
+  /** How groups in the output are marked. Default: as who runs the job folds them. */
   readonly groupStyle?: "github" | "gitlab";
   /** Whether `actions/checkout` of the job's own project is done by the runner. Default: yes. */
   readonly hasNativeCheckout?: boolean;
