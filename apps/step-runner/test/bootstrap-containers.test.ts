@@ -5,9 +5,9 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSy
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { readElf } from "@steps/executor";
 import { hasProgram, tempDir } from "@steps/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readElf } from "../src/bootstrap/read-elf.ts";
 import { ARGV_VARIABLE } from "../src/bootstrap/start.ts";
 import { VERSION } from "../src/version.ts";
 import { createContainers, hasDocker } from "./containers.ts";

@@ -15,7 +15,8 @@ export type ExecuteErrorCode =
   | "DELEGATE_INVALID"
   | "RECURSION_TOO_DEEP"
   | "REFERENCE_INVALID"
-  | "PHASE_FAILED";
+  | "PHASE_FAILED"
+  | "CONTAINER_FAILED";
 
 /** Ends a step. `execute()` turns it into the step's failure; it is thrown to nobody outside. */
 export class ExecuteError extends StepsError<ExecuteErrorCode> {

@@ -6,6 +6,9 @@ export { type ActionProblem, findActionProblems } from "./actions/find-action-pr
 export { escapePointer } from "./expander.ts";
 export { type CallProblem, findCallProblems } from "./find-call-problems.ts";
 export type { ExecuteErrorCode } from "./execute-error.ts";
+export { findLibraries, type Libraries, mappedPrograms } from "./own-program/find-libraries.ts";
+export { LibrariesError, type LibrariesErrorCode } from "./own-program/libraries-error.ts";
+export { type ElfFacts, readElf } from "./own-program/read-elf.ts";
 export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run.ts";
 export { PipeReserve } from "./pipe-reserve.ts";
 export type { StepLog } from "./step-log.ts";

@@ -5,7 +5,7 @@ import type { OutputPipePool, OutputPipes } from "./output-pipes.ts";
 import { OutputPump } from "./output-pump.ts";
 import type { Moment } from "./proc.ts";
 import type { StepLog } from "./step-log.ts";
-import { Stop } from "./stop.ts";
+import { type SendSignal, Stop } from "./stop.ts";
 import { endGroup, killHolders, killSurvivors, signalGroup } from "./terminate.ts";
 
 /** A process to start. */
@@ -23,6 +23,8 @@ export interface ProcessPlan {
   readonly log: StepLog;
   readonly pipes: OutputPipePool;
   readonly onStarted: (pid: number) => void;
+  /** For the client of a process that is elsewhere. */
+  readonly sendSignal?: SendSignal | undefined;
 }
 
 /** How a process ended; without a code and a signal it could not be started. */
@@ -61,7 +63,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     return spawnError ? { spawnError } : {};
   }
   const since = { lastPid: pid, atMs: Date.now() };
-  const stop = new Stop(pid, plan.graceMs, plan.hurry);
+  const stop = new Stop(pid, plan.graceMs, { hurry: plan.hurry, send: plan.sendSignal });
   const streams = pipes.streams ?? { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
   const pump = new OutputPump(plan.log, streams, () => stop.begin());
   const onAbort = (): void => stop.begin();

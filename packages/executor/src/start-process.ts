@@ -3,6 +3,7 @@ import { countDenied } from "./inherit-env.ts";
 import { type Run, tell } from "./run.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
 import type { StepLog } from "./step-log.ts";
+import type { SendSignal } from "./stop.ts";
 import { COOKIE_VARIABLE } from "./terminate.ts";
 import { toolsOf } from "./tools.ts";
 
@@ -20,6 +21,8 @@ export interface PreparedProcess {
   readonly places: Places;
   /** Less than what the job gives, or nothing. */
   readonly cancelTimeoutMs?: number | undefined;
+  /** For the client of a process that is elsewhere: what is told that it has to end. */
+  readonly sendSignal?: SendSignal | undefined;
 }
 
 /** Tells what is going to run, runs it, and comes back when nothing of it is left. */
@@ -43,6 +46,7 @@ export async function startProcess(run: Run, prepared: PreparedProcess, log: Ste
     hurry,
     log,
     pipes: run.pipes,
+    sendSignal: prepared.sendSignal,
     onStarted: (pid: number) => {
       run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };
       tell(run, { type: "process-started", at: Date.now(), path, pid });

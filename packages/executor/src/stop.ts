@@ -1,18 +1,29 @@
 import { signalGroup } from "./terminate.ts";
 
+/** Tells a process that is not one of this system, through its client; takes as long as it takes to be told. Never rejects. */
+export type SendSignal = (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
+
 /** The way a process group is stopped: TERM once, KILL when the grace is over or somebody is in a hurry. */
 export class Stop {
   readonly #pgid: number;
   readonly #graceMs: number;
   readonly #hurry: AbortSignal | undefined;
+  readonly #send: SendSignal | undefined;
   #deadline: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(pgid: number, graceMs: number, hurry?: AbortSignal) {
+  /** @param options.send what is told instead of the group, which is its client; the group ends with it, and is killed after it */
+  constructor(
+    pgid: number,
+    graceMs: number,
+    options: { readonly hurry?: AbortSignal | undefined; readonly send?: SendSignal | undefined } = {},
+  ) {
+    const { hurry, send } = options;
     this.#pgid = pgid;
     this.#graceMs = graceMs;
     this.#hurry = hurry;
+    this.#send = send;
     hurry?.addEventListener("abort", this.#kill, { once: true });
   }
 
@@ -24,7 +35,8 @@ export class Stop {
   begin(): void {
     if (this.#isOver || this.#deadline !== undefined) return;
     this.#deadline = performance.now() + this.#graceMs;
-    signalGroup(this.#pgid, "SIGTERM");
+    if (this.#send === undefined) signalGroup(this.#pgid, "SIGTERM");
+    else void this.#send("SIGTERM");
     if (this.#hurry?.aborted === true) this.#kill();
     else this.#timer = setTimeout(this.#kill, this.#graceMs);
   }
@@ -39,6 +51,7 @@ export class Stop {
   readonly #kill = (): void => {
     if (this.#isOver || this.#deadline === undefined) return;
     this.#deadline = performance.now();
-    signalGroup(this.#pgid, "SIGKILL");
+    if (this.#send === undefined) signalGroup(this.#pgid, "SIGKILL");
+    else void this.#send("SIGKILL").then(() => this.#isOver || signalGroup(this.#pgid, "SIGKILL"));
   };
 }

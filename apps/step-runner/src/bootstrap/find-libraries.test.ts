@@ -1,11 +1,10 @@
 import { existsSync, realpathSync, truncateSync, writeFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
+import { findLibraries, mappedPrograms, readElf } from "@steps/executor";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
-import { findLibraries, mappedPrograms } from "./find-libraries.ts";
 import { LAUNCHER_CODES, launcherElf } from "./launcher-elf.ts";
-import { readElf } from "./read-elf.ts";
 
 const MUSL = "/lib/ld-musl-x86_64.so.1";
 const node = realpathSync(process.execPath);

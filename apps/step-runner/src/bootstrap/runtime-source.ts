@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { findLibraries } from "@steps/executor";
 import { messageOf } from "@steps/model";
 import { VERSION } from "../version.ts";
 import { BootstrapError } from "./bootstrap-error.ts";
-import { findLibraries } from "./find-libraries.ts";
 import { ownStart } from "./start.ts";
 
 /** A file of a runtime folder. */

@@ -8,6 +8,7 @@ import type { ActionDescription, ActionHost } from "./action-host.ts";
 import type { ActionInstance } from "./action-instance.ts";
 import type { StepEnd } from "../step-end.ts";
 import { CommandFiles } from "./command-files.ts";
+import type { JobContainer } from "./job-containers/job-container.ts";
 import type { PostEntry } from "./post-steps.ts";
 
 /** What all GitHub actions of one run share. */
@@ -21,6 +22,8 @@ export class ActionJob {
   readonly posts: PostEntry[] = [];
   /** Images of Docker actions that were built, by tag. */
   readonly images: Map<string, Promise<StepEnd>> = new Map();
+  /** That the job's steps run in, if it has one. */
+  container: JobContainer | undefined;
   /** Of the job's containers, if it has any. */
   network: string | undefined;
   /** What steps put in front of the PATH, the newest first. */

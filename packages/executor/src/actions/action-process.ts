@@ -6,6 +6,7 @@ import {
   mapObject,
   messageOf,
   type Outcome,
+  revealString,
   type RuntimeString,
   type RuntimeValue,
   type Value,
@@ -17,6 +18,7 @@ import type { Run } from "../run.ts";
 import type { ProcessEnd } from "../run-process.ts";
 import { spawnFailure } from "../spawn-failure.ts";
 import { startProcess } from "../start-process.ts";
+import type { SendSignal } from "../stop.ts";
 import type { StepEnd } from "../step-end.ts";
 import { StepFiles } from "../step-files.ts";
 import { type ActionScope, githubOf } from "./action-scope.ts";
@@ -47,6 +49,8 @@ export interface ActionCommand {
   readonly program?: string;
   readonly workDir: string;
   readonly env: EnvironmentRecord;
+  /** Of a process in a container: what is told that it has to end. */
+  readonly sendSignal?: SendSignal;
   /** Called when the process has ended, however it did. */
   readonly cleanUp?: () => void | Promise<void>;
 }
@@ -89,12 +93,12 @@ function start(
   { scope: { path }, stepDir }: ActionProcess,
   { prepared, log }: { readonly prepared: ActionCommand; readonly log: ReturnType<typeof filteredLog> },
 ): Promise<ProcessEnd> {
-  const { command, workDir, env } = prepared;
+  const { command, workDir, env, sendSignal } = prepared;
   const name = String(command[0] ?? "");
   const searched = env["PATH"] === undefined ? undefined : String(env["PATH"]);
   const program = prepared.program ?? lookupProgram({ name, shownName: name, path: searched, workDir });
   const places = placesOf(run, { dir: stepDir, files: new StepFiles(run.request.jobTmp) });
-  return startProcess(run, { path, program, command, workDir, env, places }, log);
+  return startProcess(run, { path, program, command, workDir, env, places, sendSignal }, log);
 }
 
 /** In GitHub's order: what comes later wins. */
@@ -109,9 +113,21 @@ function environmentOf(process: ActionProcess, files: CommandFiles): Environment
   }
   const { description } = job;
   Object.assign(env, description.environment(githubOf(scope, id), description.runner), files.env);
+  if (process.env["ACTIONS_RUNTIME_URL"] !== undefined)
+    withoutProxy(env, revealString(process.env["ACTIONS_RUNTIME_URL"]));
   env["GITHUB_ACTIONS"] = "true";
   env["CI"] ??= "true";
   return env;
+}
+
+// A proxy has no way to what listens on this machine.
+function withoutProxy(env: Record<string, RuntimeString>, url: string): void {
+  if (!Object.keys(env).some((name) => /^https?_proxy$/i.test(name))) return;
+  const { hostname } = new URL(url);
+  for (const name of ["NO_PROXY", "no_proxy"]) {
+    const known = env[name] === undefined ? "" : revealString(env[name]);
+    env[name] = known === "" ? hostname : `${known},${hostname}`;
+  }
 }
 
 interface Ended {

@@ -16,7 +16,8 @@ import { checkContainerCli, type ContainerCli, findContainerCli, findContainerSo
 import { removeContainer } from "./remove-container.ts";
 import type { ActionPhase } from "./run-action.ts";
 
-const NO_CLI = "Docker actions need the docker or the podman command, and neither is on the PATH";
+/** What is said where there is no container engine. */
+export const NO_CLI = "Containers need the docker or the podman command, and neither is on the PATH";
 
 /** What keeps Docker actions from being run here, if anything does. */
 export async function checkContainers(run: Run): Promise<string | undefined> {
@@ -57,7 +58,7 @@ async function imageOf(run: Run, instance: ActionInstance, cli: ContainerCli): P
   const { images } = scope.job;
   let built = images.get(tag);
   if (built === undefined) {
-    built = buildImage(run, { scope, title: call.title, cli, dockerfile, context: dirname(dockerfile), tag });
+    built = buildImage(run, { title: call.title, cli, dockerfile, context: dirname(dockerfile), tag });
     images.set(tag, built);
   }
   const end = await built;
@@ -95,7 +96,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
     mounts: mountsOf(run, scope),
     socket: findContainerSocket(cli, process.env),
     network: scope.job.network,
-    env: containerEnvironment(run, instance, call.env),
+    env: containerEnvironment(instance, call.env),
     clientEnv: clientVariables(),
   });
   const cleanUp = async (): Promise<void> => {
@@ -111,10 +112,10 @@ export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMou
 }
 
 // What the machine's own environment has is not for the container, and the action's own variables do not win over any.
-function containerEnvironment(run: Run, instance: ActionInstance, all: EnvironmentRecord): Record<string, string> {
+function containerEnvironment(instance: ActionInstance, all: EnvironmentRecord): Record<string, string> {
   const { definition, scope } = instance;
   const declared = scope.environment.declared();
-  const { base } = run.request.environment;
+  const { base } = scope.environment;
   const env = createObject<string>();
   for (const [name, value] of Object.entries(all)) {
     if (Object.hasOwn(base, name) && base[name] === value && !Object.hasOwn(declared, name)) continue;

@@ -1,3 +1,4 @@
+import { revealString, type RuntimeString } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import type { ContainerCli } from "./find-container-cli.ts";
 import { splitWords } from "./split-words.ts";
@@ -44,7 +45,7 @@ export interface ContainerCommand {
 }
 
 /** Where a Docker action finds the daemon's socket. */
-const SOCKET = "/var/run/docker.sock";
+export const CONTAINER_SOCKET = "/var/run/docker.sock";
 const WORKSPACE = "/github/workspace";
 const HOME = "/github/home";
 
@@ -78,7 +79,7 @@ export function dockerRunCommand(run: DockerRun): ContainerCommand {
   checkImage(image);
   const entrypoint = nonEmpty(run.entrypoint) ?? nonEmpty(run.withEntrypoint);
   const args = run.args ?? splitWords(run.withArgs ?? "");
-  const variables = containerEnv(run);
+  const passed = passVariables(containerEnv(run), run.clientEnv ?? {});
   const command = [
     cli.program,
     "run",
@@ -89,14 +90,35 @@ export function dockerRunCommand(run: DockerRun): ContainerCommand {
     // Instead of new labels on files of the user.
     ...(cli.kind === "podman" ? ["--security-opt=label=disable"] : []),
     ...(nonEmpty(network) === undefined ? [] : [`--network=${network}`]),
-    ...Object.entries(variables).flatMap(([key, value]) => ["--env", CLIENT_NAMES.has(key) ? `${key}=${value}` : key]),
+    ...passed.options,
     ...mountOptions(mounts, run.socket),
     ...(entrypoint === undefined ? [] : [`--entrypoint=${entrypoint}`]),
     image,
     ...args,
   ];
-  const byName = Object.entries(variables).filter(([key]) => !CLIENT_NAMES.has(key));
-  return { command, env: Object.fromEntries([...definedOf(run.clientEnv ?? {}), ...byName]) };
+  return { command, env: passed.env };
+}
+
+/**
+ * How variables get into a container: options of the client that name them, and the environment of the client that holds their
+ * values, which so are in nobody's list of processes. What would change the client itself is an option with its value.
+ */
+export function passVariables<Text extends RuntimeString>(
+  variables: Readonly<Record<string, Text>>,
+  clientEnv: Readonly<Record<string, string | undefined>>,
+): { readonly options: string[]; readonly env: Record<string, Text | string> } {
+  const given = Object.entries(variables).filter(([name]) => name !== "");
+  const options = given.flatMap(([name, value]) => {
+    return ["--env", CLIENT_NAMES.has(name) ? `${name}=${revealString(value)}` : name];
+  });
+  const byName = given.filter(([name]) => !CLIENT_NAMES.has(name));
+  return { options, env: Object.fromEntries<Text | string>([...definedOf(clientEnv), ...byName]) };
+}
+
+/** A folder or a file of the host, seen under a path of the container: the option of the client. */
+export function bindOption(source: string, target: string, mode: "rw" | "ro" = "rw"): string {
+  const fields = `type=bind,${field(`source=${source === "" ? "/" : source}`)},${field(`target=${target}`)}`;
+  return `--mount=${fields}${mode === "ro" ? ",readonly" : ""}`;
 }
 
 /** What a Docker action is built from. */
@@ -168,13 +190,11 @@ function containerEnv({ env, mounts }: DockerRun): Record<string, string> {
 }
 
 function mountOptions(mounts: ContainerMounts, socket: string | undefined): string[] {
-  const pairs: Pair[] = socket === undefined ? [] : [[socket, SOCKET]];
+  const pairs: Pair[] = socket === undefined ? [] : [[socket, CONTAINER_SOCKET]];
   pairs.push(...pairsOf(mounts));
   const workspace = trimmed(mounts.workspace);
   if (!IMAGE_FOLDERS.has(workspace)) pairs.push([workspace, workspace]);
-  return pairs.map(([source, target]) => {
-    return `--mount=type=bind,${field(`source=${source === "" ? "/" : source}`)},${field(`target=${target}`)}`;
-  });
+  return pairs.map(([source, target]) => bindOption(source, target));
 }
 
 /** The option is a line of CSV, and unlike `--volume` it takes paths with colons and does not make what is missing. */
@@ -182,9 +202,10 @@ function field(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function checkImage(image: string): void {
+/** @throws {ExecuteError} REFERENCE_INVALID if the client would take it for something else than an image */
+export function checkImage(image: string): void {
   if (image === "" || image.startsWith("-") || /\s/.test(image)) {
-    throw new ExecuteError("REFERENCE_INVALID", `The action names no image: "${image}"`);
+    throw new ExecuteError("REFERENCE_INVALID", `No image is named by "${image}"`);
   }
 }
 

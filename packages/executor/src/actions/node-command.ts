@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from "node:path";
 import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { type Run, tell } from "../run.ts";
-import type { ActionCommand } from "./action-process.ts";
+import { type ActionCommand, inputText } from "./action-process.ts";
 import type { ActionScope } from "./action-scope.ts";
 import { commandInContainer, type JobContainer } from "./job-containers/job-container.ts";
 import { findNode } from "./find-node.ts";
@@ -42,7 +42,7 @@ export async function nodeCommand(
   if (container !== undefined) return nodeInContainer(run, container, { scope, main, env: own });
   const found = await findNode(using, {
     path: env["PATH"] === undefined ? undefined : String(env["PATH"]),
-    toolCacheDir: String(scope.job.description.runner["tool_cache"] ?? scope.job.host.toolCacheDir),
+    toolCacheDir: inputText(scope.job.description.runner["tool_cache"] ?? scope.job.host.toolCacheDir),
     env: process.env,
     execPath: process.execPath,
     execVersion: process.version,

@@ -7,6 +7,7 @@ import { type Run, tell } from "../run.ts";
 import { jobVariable } from "./action-job.ts";
 import { type ActionCommand, runActionProcess } from "./action-process.ts";
 import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
+import { outsideOfContainer } from "./job-containers/job-container.ts";
 import { type ActionCall, type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
 import { runComposite } from "./composite.ts";
 import { runContainer } from "./container.ts";
@@ -123,7 +124,8 @@ function nativeCommand(
   const [name = "", ...rest] = words;
   const command: RuntimeString[] = [name, ...rest, ...(phase === "main" ? [] : [phase])];
   const all = createObject<RuntimeString>();
-  for (const [variable, value] of Object.entries(env)) {
+  const seen = scope.job.container === undefined ? env : outsideOfContainer(env, scope.environment, run);
+  for (const [variable, value] of Object.entries(seen)) {
     all[variable.startsWith("INPUT_") ? variable.replaceAll("-", "_") : variable] = value;
   }
   // What nobody asked anything of does without: a replay would have to be given them again.

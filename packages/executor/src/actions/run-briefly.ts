@@ -10,6 +10,8 @@ export interface BriefCall {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** How much of what it writes is taken; by default 16 Ki. */
+  readonly maxChars?: number;
 }
 
 /** How it answered. */
@@ -38,6 +40,7 @@ export async function runBriefly(call: BriefCall): Promise<BriefAnswer> {
   } catch (error) {
     return { exitCode: null, stdout: "", stderr: "", isTimedOut: false, startError: error as Error };
   }
+  const { maxChars = MAX_CHARS } = call;
   const text = { stdout: "", stderr: "" };
   const kill = (): void => {
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
@@ -58,7 +61,7 @@ export async function runBriefly(call: BriefCall): Promise<BriefAnswer> {
   call.signal?.addEventListener("abort", stop, { once: true });
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
-      text[name] = (text[name] + chunk).slice(0, MAX_CHARS);
+      text[name] = (text[name] + chunk).slice(0, maxChars);
     });
   }
   child.on("error", (startError) => finish({ exitCode: null, isTimedOut: false, startError }));

@@ -8,6 +8,7 @@ import type { Run } from "../run.ts";
 import type { StepEnd } from "../step-end.ts";
 import { type ActionCommand, runActionProcess } from "./action-process.ts";
 import { type ActionScope, evaluationOf } from "./action-scope.ts";
+import { commandInContainer } from "./job-containers/job-container.ts";
 
 /** Runs a `run:` item: a text in a shell. */
 export async function runScript(
@@ -19,8 +20,15 @@ export async function runScript(
   const script = evaluateText(definition.github?.script ?? "", evaluation);
   const shell = evaluateText(definition.command[0] ?? "{0}", evaluation);
   const folder = evaluateText(definition.workDir ?? "", evaluation);
-  const workDir = findFolder(resolve(run.request.workDir, folder));
+  const { container } = scope.job;
+  const named = resolve(run.request.workDir, folder);
+  // Folders that only the container has are its own to miss.
+  const workDir = container === undefined ? findFolder(named) : named;
   const command = (env: EnvironmentRecord): ActionCommand => {
+    if (container !== undefined) {
+      const words = placeScript(run, scope, { script, shell: isUnset(shell) ? "sh" : shell, hasBash: false });
+      return commandInContainer(run, container, { command: words, workDir, env, environment: scope.environment });
+    }
     const place = { path: env["PATH"] === undefined ? undefined : String(env["PATH"]), workDir };
     const words = placeScript(run, scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
     return { command: words, workDir, env };
@@ -34,13 +42,17 @@ function findFolder(path: string): string {
   throw new ExecuteError("WORK_DIR_MISSING", `exec: the working directory "${path}" does not exist`);
 }
 
+function isUnset(shell: string): boolean {
+  return shell === "{0}" || shell === "";
+}
+
 // The file has the same name in every run. One process runs at a time, or one in each branch.
 function placeScript(
   { branch }: Run,
   scope: ActionScope,
   { script, shell, hasBash }: { readonly script: string; readonly shell: string; readonly hasBash: boolean },
 ): string[] {
-  const template = shell === "{0}" || shell === "" ? undefined : shell;
+  const template = isUnset(shell) ? undefined : shell;
   const { command, extension, prepend, append } = parseShell(template, { hasBash, platform: process.platform });
   const dir = join(scope.job.dirs.temp, "_scripts");
   mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -6,8 +6,9 @@ import type { Run } from "../run.ts";
 import type { StepEnd } from "../step-end.ts";
 import { ActionJob } from "./action-job.ts";
 import { type ActionScope, evaluationOf, NO_ACTION } from "./action-scope.ts";
-import { invocationOf, runActionSteps, titleOf } from "./action-steps.ts";
+import { type ActionList, invocationOf, runActionSteps, titleOf } from "./action-steps.ts";
 import { outputsOf } from "./composite.ts";
+import type { OpenContainers, WantedContainers } from "./job-containers/open-job-containers.ts";
 import { runPostsOfJob } from "./post-steps.ts";
 import { prepareActions, runPres } from "./prepare-actions.ts";
 import { runAction } from "./run-action.ts";
@@ -29,6 +30,38 @@ export async function runWorkflowJob(run: Run, level: Level, definition: StepsDe
   exportEnv(run, scope, definition.env);
   const list = { invocations: definition.steps, dir: level.dir, root: level.root };
   const prepared = await prepareActions(run, list);
+  const { container, services } = definition.github ?? {};
+  const hasContainers = container !== undefined || services !== undefined;
+  const containers = hasContainers ? await openContainers(run, scope, { container, services }) : undefined;
+  try {
+    if (containers?.failure !== undefined) return containers.failure;
+    const { base } = containers ?? {};
+    const inside = base === undefined ? scope : { ...scope, environment: scope.environment.above(base) };
+    return await runSteps(run, { definition, list, prepared, scope: inside });
+  } finally {
+    await containers?.close();
+  }
+}
+
+// Few jobs have any.
+async function openContainers(
+  run: Run,
+  scope: ActionScope,
+  wanted: WantedContainers,
+): Promise<OpenContainers | undefined> {
+  const { openJobContainers } = await import("./job-containers/open-job-containers.ts");
+  return openJobContainers(run, scope, wanted);
+}
+
+interface OpenJob {
+  readonly definition: StepsDefinition;
+  readonly list: Pick<ActionList, "invocations" | "dir" | "root">;
+  readonly prepared: Awaited<ReturnType<typeof prepareActions>>;
+  readonly scope: ActionScope;
+}
+
+async function runSteps(run: Run, { definition, list, prepared, scope }: OpenJob): Promise<StepEnd> {
+  const { job } = scope;
   const before = await runPres(run, prepared, {
     scope,
     posts: job.posts,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { BootstrapError } from "./bootstrap-error.ts";
+import { LibrariesError } from "./libraries-error.ts";
 import { readElf } from "./read-elf.ts";
 
 /** What a program needs besides itself in order to start where nothing else is. */
@@ -20,12 +20,12 @@ const GLIBC_EXTRAS: readonly string[] = ["libnss_dns.so.2", "libnss_files.so.2",
  * Finds the loader and the libraries of the running program by what is mapped into its memory, so it does not matter which
  * C library that is or where it lies.
  *
- * @throws {BootstrapError} BOOTSTRAP_UNSUPPORTED
+ * @throws {LibrariesError} BOOTSTRAP_UNSUPPORTED
  */
 export function findLibraries(program: string): Libraries {
   const interpreter = readElf(program)?.interpreter;
   if (interpreter === undefined)
-    throw new BootstrapError("BOOTSTRAP_UNSUPPORTED", `Cannot carry "${program}" along: it does not name its loader`, {
+    throw new LibrariesError("BOOTSTRAP_UNSUPPORTED", `Cannot carry "${program}" along: it does not name its loader`, {
       hint: "It has to be a dynamically linked Node for Linux.",
     });
   const loader = realpathSync(interpreter);
@@ -52,7 +52,7 @@ export function mappedPrograms(maps: string): string[] {
   });
   const deleted = paths.find((path) => path.endsWith(" (deleted)"));
   if (deleted !== undefined)
-    throw new BootstrapError("BOOTSTRAP_BROKEN", `Cannot copy "${deleted.slice(0, -10)}": it was removed meanwhile`);
+    throw new LibrariesError("BOOTSTRAP_BROKEN", `Cannot copy "${deleted.slice(0, -10)}": it was removed meanwhile`);
   return [...new Set(paths)];
 }
 

@@ -1,0 +1,86 @@
+import { passVariables } from "../docker-command.ts";
+import type { ContainerCli } from "../find-container-cli.ts";
+import type { ContainerSpec } from "./container-spec.ts";
+
+/** A container that is started and left running. */
+export interface ContainerStart {
+  readonly cli: ContainerCli;
+  readonly spec: ContainerSpec;
+  readonly name: string;
+  readonly label: string;
+  readonly network: string;
+  /** The name by which others on the network find it. */
+  readonly alias?: string | undefined;
+  /** Options for the client as a whole, and for `run`: where the credentials of the registry are. */
+  readonly registry?: { readonly clientOptions: readonly string[]; readonly options: readonly string[] } | undefined;
+  readonly clientEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the job's container has besides what its author says. */
+export interface JobContainerStart extends ContainerStart {
+  readonly workDir: string;
+  /** Options of the client: `bindOption()`. */
+  readonly mounts: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Absolute program, arguments; and the environment of the client. */
+export interface StartCommand {
+  readonly command: readonly string[];
+  readonly env: Record<string, string>;
+}
+
+/**
+ * The first process of a job's container does nothing but be there, and takes leave of those that nobody else waits for. It ends
+ * when the client's end of its standard input is closed, which for a detached container is never.
+ */
+const IDLE = "exec 3<&0; (read -r _ <&3) & wait";
+
+/** The command that starts a service. */
+export function serviceCommand(start: ContainerStart): StartCommand {
+  const { spec } = start;
+  const entrypoint = spec.entrypoint === undefined ? [] : [`--entrypoint=${spec.entrypoint}`];
+  return startCommand(start, { env: spec.env, options: entrypoint, words: spec.command });
+}
+
+/** The command that starts the container that the steps of a job run in. */
+export function jobContainerCommand(start: JobContainerStart): StartCommand {
+  const { spec, workDir, mounts } = start;
+  return startCommand(start, {
+    env: { ...spec.env, ...start.env },
+    options: ["--interactive", `--workdir=${workDir}`, ...mounts, "--entrypoint=/bin/sh"],
+    words: ["-c", IDLE],
+  });
+}
+
+function startCommand(
+  { cli, spec, name, label, network, alias, registry, clientEnv }: ContainerStart,
+  own: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly options: readonly string[];
+    readonly words: readonly string[];
+  },
+): StartCommand {
+  const passed = passVariables(own.env, clientEnv);
+  const command = [
+    cli.program,
+    ...(registry?.clientOptions ?? []),
+    "run",
+    "--detach",
+    ...(registry?.options ?? []),
+    ...(cli.kind === "podman" ? ["--security-opt=label=disable"] : []),
+    ...spec.ports.map((port) => `--publish=${port}`),
+    ...spec.volumes.map((volume) => `--volume=${volume}`),
+    ...passed.options,
+    // The author's options come before ours, which win: what is started has to be found again.
+    ...spec.options,
+    `--name=${name}`,
+    `--label=${label}`,
+    `--network=${network}`,
+    ...(alias === undefined || alias === "" ? [] : [`--network-alias=${alias}`]),
+    ...own.options,
+    spec.image,
+    ...own.words,
+  ];
+  return { command, env: passed.env };
+}

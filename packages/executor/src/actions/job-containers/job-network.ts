@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExecuteError } from "../../execute-error.ts";
+import { type Run, tell } from "../../run.ts";
+import type { ContainerCli } from "../find-container-cli.ts";
+import { removeLabelled } from "../remove-container.ts";
+import { runBriefly } from "../run-briefly.ts";
+import { type Guard, startGuard } from "./guard.ts";
+
+const TIMEOUT_MS = 30_000;
+const TRIES = 5;
+
+/** The network of a job, and everything on it that has the job's label. */
+export class JobNetwork {
+  readonly name: string;
+  readonly label: string;
+  readonly #run: Run;
+  readonly #cli: ContainerCli;
+  readonly #guard: Guard;
+
+  private constructor(run: Run, cli: ContainerCli, name: string) {
+    this.#run = run;
+    this.#cli = cli;
+    this.name = name;
+    this.label = `steps.job=${run.request.cookie}`;
+    this.#guard = startGuard(cli, { label: this.label, network: name });
+  }
+
+  /** @throws {ExecuteError} CONTAINER_FAILED */
+  static async create(run: Run, cli: ContainerCli): Promise<JobNetwork> {
+    const id = run.request.cookie.replace(/[^A-Za-z0-9_.-]/g, "-");
+    const network = new JobNetwork(run, cli, `steps-${id}`);
+    const args = ["network", "create", `--label=${network.label}`, network.name];
+    const { program } = cli;
+    const answer = await runBriefly({ program, args, env: process.env, timeoutMs: TIMEOUT_MS, signal: run.signal });
+    if (answer.exitCode === 0) return network;
+    await network.remove();
+    const said = answer.stderr.trim().split("\n").at(-1) ?? "";
+    throw new ExecuteError("CONTAINER_FAILED", `the network of the job cannot be made: ${said || "no answer"}`);
+  }
+
+  /** Removes the containers of the job and the network; says so where it cannot. Never rejects. */
+  async remove(): Promise<void> {
+    const isEmpty = await removeLabelled(this.#cli, { label: this.label, env: process.env });
+    const isGone = await this.#removeNetwork();
+    this.#guard.release();
+    if (isEmpty && isGone) return;
+    const message = `Containers of the job may be left; they have the label ${this.label}`;
+    tell(this.#run, { type: "note", at: Date.now(), path: "", level: "warning", code: "containers-left", message });
+  }
+
+  async #removeNetwork(): Promise<boolean> {
+    const { program } = this.#cli;
+    const call = { program, args: ["network", "rm", this.name], env: process.env, timeoutMs: TIMEOUT_MS };
+    for (let round = 0; round < TRIES; round++) {
+      const { exitCode, stderr } = await runBriefly(call);
+      if (exitCode === 0 || /not found|no such network/i.test(stderr)) return true;
+      // A container that is gone may still be on it for a moment.
+      await sleep(200);
+    }
+    return false;
+  }
+}

@@ -1,0 +1,190 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { evaluateText } from "@steps/github-language";
+import { createObject, type EnvironmentRecord, type Value } from "@steps/model";
+import { ExecuteError } from "../../execute-error.ts";
+import { isSuccess, outcomeOfParent } from "../../outcome.ts";
+import { type Run, tell } from "../../run.ts";
+import type { StepEnd } from "../../step-end.ts";
+import { type ActionScope, evaluationOf } from "../action-scope.ts";
+import { checkContainers, NO_CLI } from "../container.ts";
+import { clientVariables } from "../container-client.ts";
+import { type ContainerCli, findContainerCli } from "../find-container-cli.ts";
+import { runCliStep } from "../run-cli-step.ts";
+import { jobContainerCommand, serviceCommand, type StartCommand } from "./container-arguments.ts";
+import { type ContainerSpec, readContainerSpec } from "./container-spec.ts";
+import { inspectContainer } from "./inspect-container.ts";
+import { JobNetwork } from "./job-network.ts";
+import { prepareMounts } from "./job-mounts.ts";
+import { probeContainer } from "./probe-container.ts";
+import { openCredentials } from "./registry-credentials.ts";
+import { waitHealthy } from "./wait-healthy.ts";
+
+/** The containers of a job, running. */
+export interface OpenContainers {
+  /** What the environment of the job's steps starts from, in its container; absent: as it is. */
+  readonly base: EnvironmentRecord | undefined;
+  /** Why the job cannot begin; then they are there as far as they came. */
+  readonly failure: StepEnd | undefined;
+  /** Removes all of it. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** As a job's definition has them. */
+export interface WantedContainers {
+  readonly container: Value | undefined;
+  readonly services: Readonly<Record<string, Value>> | undefined;
+}
+
+/** A container of the job and what is wanted of it. */
+interface Wanted {
+  /** Of the service; absent: the job's own. */
+  readonly name?: string;
+  readonly spec: ContainerSpec;
+}
+
+/**
+ * Starts the services of a job, waits until they are healthy, and starts the container that its steps run in. `undefined`: it has
+ * neither. What expressions see as `job.container` and `job.services` is in the job's contexts then.
+ *
+ * @throws {ExecuteError} REFERENCE_INVALID, COMMAND_NOT_FOUND, CONTAINER_FAILED before anything is started
+ */
+export async function openJobContainers(
+  run: Run,
+  scope: ActionScope,
+  wanted: WantedContainers,
+): Promise<OpenContainers | undefined> {
+  const services = readServices(run, scope, wanted.services ?? {});
+  const spec = readSpec(run, scope, { value: wanted.container, what: "container" });
+  if (services.length === 0 && spec === undefined) return undefined;
+  const problem = await checkContainers(run);
+  const cli = findContainerCli(process.env["PATH"]);
+  if (problem !== undefined || cli === undefined) {
+    const what = spec === undefined ? "the services of the job" : "the container of the job";
+    throw new ExecuteError("CONTAINER_FAILED", `${what} cannot be started: ${problem ?? NO_CLI}`);
+  }
+  const network = await JobNetwork.create(run, cli);
+  scope.job.network = network.name;
+  const opening = { run, scope, cli, network };
+  let failure: StepEnd | undefined;
+  let base: EnvironmentRecord | undefined;
+  try {
+    failure = await startServices(opening, services);
+    if (failure === undefined && spec !== undefined) {
+      const started = await startJobContainer(opening, spec);
+      if ("base" in started) ({ base } = started);
+      else failure = started;
+    }
+  } catch (error) {
+    await network.remove();
+    throw error;
+  }
+  return { base, failure, close: () => network.remove() };
+}
+
+interface Opening {
+  readonly run: Run;
+  readonly scope: ActionScope;
+  readonly cli: ContainerCli;
+  readonly network: JobNetwork;
+}
+
+function readServices(run: Run, scope: ActionScope, services: Readonly<Record<string, Value>>): Wanted[] {
+  return Object.entries(services).flatMap(([name, value]) => {
+    const spec = readSpec(run, scope, { value, what: `service "${name}"` });
+    return spec === undefined ? [] : [{ name, spec }];
+  });
+}
+
+function readSpec(
+  run: Run,
+  scope: ActionScope,
+  { value, what }: { readonly value: Value | undefined; readonly what: string },
+): ContainerSpec | undefined {
+  if (value === undefined) return undefined;
+  return readContainerSpec(value, what, (text) => evaluateText(text, evaluationOf(run, scope)));
+}
+
+async function startServices(opening: Opening, services: readonly Wanted[]): Promise<StepEnd | undefined> {
+  const { run, scope, cli, network } = opening;
+  const facts = createObject<Value>();
+  const waiting: { container: string; title: string }[] = [];
+  for (const [index, { name = "", spec }] of services.entries()) {
+    const container = `${network.name}-${index}`;
+    const title = `Start service ${name}`;
+    const failure = await start(opening, { title, container, spec }, (common) =>
+      serviceCommand({ ...common, alias: name }),
+    );
+    if (failure !== undefined) return failure;
+    const { id, ports, health, isRunning, exitCode } = await inspectContainer(cli, container, run.signal);
+    facts[name] = { id, network: network.name, ports };
+    if (health !== "") waiting.push({ container, title: `Wait for service ${name}` });
+    else if (!isRunning) warnEnded(run, name, exitCode);
+  }
+  setContext(scope, { services: facts });
+  for (const { container, title } of waiting) {
+    const { outcome } = await waitHealthy(run, { cli, container, title });
+    if (!isSuccess(outcome.status)) return endOf(outcome, title);
+  }
+  return undefined;
+}
+
+function warnEnded(run: Run, name: string, exitCode: number): void {
+  const message = `The service "${name}" has ended already, with exit status ${exitCode}`;
+  tell(run, { type: "note", at: Date.now(), path: "", level: "warning", code: "service-ended", message });
+}
+
+async function startJobContainer(
+  opening: Opening,
+  spec: ContainerSpec,
+): Promise<StepEnd | { readonly base: EnvironmentRecord }> {
+  const { run, scope, cli, network } = opening;
+  const { workDir } = run.request;
+  const { dirs } = scope.job;
+  const { mounts, nodeCommand } = prepareMounts(run, scope, cli);
+  const container = `${network.name}-job`;
+  const title = "Start container";
+  // Git takes no working tree of another user without being told.
+  const safe = `[safe]\n\tdirectory = ${JSON.stringify(workDir)}\n`;
+  mkdirSync(dirs.home, { recursive: true });
+  writeFileSync(join(dirs.home, ".gitconfig"), safe, { mode: 0o644 });
+  const failure = await start(opening, { title, container, spec }, (common) =>
+    jobContainerCommand({ ...common, workDir, mounts, env: { HOME: dirs.home } }),
+  );
+  if (failure !== undefined) return failure;
+  const probed = await probeContainer(run, { cli, container, scope, nodeCommand });
+  setContext(scope, { container: { id: probed.id, network: network.name } });
+  scope.job.container = { cli, name: container, id: probed.id, nodeCommand: probed.nodeCommand };
+  return { base: probed.env };
+}
+
+/** One container: its credentials are there while its image is pulled, and the command that starts it is a record. */
+async function start(
+  { run, cli, network }: Opening,
+  { title, container, spec }: { readonly title: string; readonly container: string; readonly spec: ContainerSpec },
+  commandOf: (common: Parameters<typeof serviceCommand>[0]) => StartCommand,
+): Promise<StepEnd | undefined> {
+  const { credentials, image } = spec;
+  const dir = join(run.request.jobTmp, "registry");
+  const registry =
+    credentials === undefined ? undefined : await openCredentials(cli, credentials, { image, dir, signal: run.signal });
+  try {
+    const clientEnv = { ...clientVariables(), ...registry?.env };
+    const { label, name } = network;
+    const { command, env } = commandOf({ cli, spec, name: container, label, network: name, registry, clientEnv });
+    const failure = `the image ${JSON.stringify(image)} cannot be pulled or started`;
+    const { outcome } = await runCliStep(run, { name: title, command, workDir: run.request.workDir, env, failure });
+    return isSuccess(outcome.status) ? undefined : endOf(outcome, title);
+  } finally {
+    registry?.remove();
+  }
+}
+
+function endOf(outcome: StepEnd["outcome"], title: string): StepEnd {
+  return { outcome: outcomeOfParent(outcome, JSON.stringify(title)), outputs: {}, exports: {} };
+}
+
+function setContext({ job }: ActionScope, facts: Readonly<Record<string, Value>>): void {
+  const before = job.contexts["job"] as Readonly<Record<string, Value>> | undefined;
+  job.contexts = { ...job.contexts, job: { ...before, ...facts } };
+}

@@ -1,0 +1,59 @@
+import { createObject, emptySpec, type EnvironmentRecord } from "@steps/model";
+import { finishStep, guard } from "../finish-step.ts";
+import { placesOf } from "../level.ts";
+import { outcomeOfAbort, outcomeOfError } from "../outcome.ts";
+import { inPlace } from "../resolve-reference.ts";
+import { type Run, tell } from "../run.ts";
+import { startProcess } from "../start-process.ts";
+import type { StepEnd } from "../step-end.ts";
+import { StepFiles } from "../step-files.ts";
+
+/** A command of a container engine that is a step of its own, before those of the job. */
+export interface CliStep {
+  /** As it is shown: `Build an-action`. */
+  readonly name: string;
+  /** Absolute path of the program, then its arguments. */
+  readonly command: readonly string[];
+  readonly workDir: string;
+  /** Of the client. */
+  readonly env: EnvironmentRecord;
+  /** What it means that it fails; the exit code is put behind it. */
+  readonly failure: string;
+}
+
+/** Runs a command in a record of its own with the phase `pre`. */
+export async function runCliStep(run: Run, step: CliStep): Promise<StepEnd> {
+  const path = String(run.state.nextPhase++);
+  tell(run, { type: "step-opened", at: Date.now(), path, name: step.name, phase: "pre" });
+  const end = await guard(run, () => runCli(run, path, step));
+  finishStep(run, path, end);
+  return end;
+}
+
+async function runCli(run: Run, path: string, { command: words, workDir, env, failure }: CliStep): Promise<StepEnd> {
+  const [program = "", ...args] = words;
+  const command = ["docker", ...args];
+  const definition = { type: "exec", command, env: {} } as const;
+  const specDefinition = { spec: emptySpec, definition };
+  const { definitionDigest } = inPlace(specDefinition, { dir: workDir, root: undefined });
+  const places = placesOf(run, { dir: workDir, files: new StepFiles(run.request.jobTmp) });
+  const nothing = { inputs: {}, env: {} };
+  const at = Date.now();
+  tell(run, { type: "step-planned", at, path, specDefinition, definitionDigest, subpath: "", inputs: {}, invocation: nothing, definitionEnv: {}, places }); // prettier-ignore
+  const log = run.hooks.openLog(path);
+  const all = Object.assign(createObject(), env);
+  const ended = await startProcess(run, { path, program, command, workDir, env: all, places }, log);
+  const summary = await log.close();
+  const { exitCode, signal, spawnError } = ended;
+  const process = {
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(summary === undefined ? {} : { log: summary }),
+  };
+  const without = { outputs: {}, exports: {}, process };
+  if (spawnError !== undefined) return { outcome: outcomeOfError(spawnError, "run"), ...without };
+  if (run.signal.aborted) return { outcome: outcomeOfAbort(run.signal.reason), ...without };
+  if (exitCode === 0) return { outcome: { status: "success" }, ...without };
+  const error = { code: "EXIT_STATUS", message: `${failure}: exit status ${exitCode ?? signal}` };
+  return { outcome: { status: "failure", ...(exitCode === undefined ? {} : { exitCode }), error }, ...without };
+}
