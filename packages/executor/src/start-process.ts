@@ -21,8 +21,17 @@ export interface PreparedProcess {
   readonly places: Places;
   /** Less than what the job gives, or nothing. */
   readonly cancelTimeoutMs?: number | undefined;
-  /** For the client of a process that is elsewhere: what is told that it has to end. */
-  readonly sendSignal?: SendSignal | undefined;
+  /** Of a process that is elsewhere: what is started here for it, by the same program. What is told is the process itself. */
+  readonly client?: ProcessClient | undefined;
+}
+
+/** A program that has a process run elsewhere, and goes when that has ended. */
+export interface ProcessClient {
+  readonly command: readonly RuntimeString[];
+  readonly workDir: string;
+  readonly env: EnvironmentRecord;
+  /** Ends the process; absent: it ends with its client. */
+  readonly sendSignal?: SendSignal;
 }
 
 /** Tells what is going to run, runs it, and comes back when nothing of it is left. */
@@ -36,17 +45,18 @@ export async function startProcess(run: Run, prepared: PreparedProcess, log: Ste
   const tools = toolsOf(program, search);
   const envDeniedCount = countDenied(run, env);
   tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, envDeniedCount, tools, places });
+  const started = prepared.client ?? prepared;
   const plan = {
     program,
-    command: command.map(revealString),
-    workDir,
-    env: processEnv(env, [...(outerCookie === undefined ? [] : [outerCookie]), cookie, stepCookie].join(",")),
+    command: started.command.map(revealString),
+    workDir: started.workDir,
+    env: processEnv(started.env, [...(outerCookie === undefined ? [] : [outerCookie]), cookie, stepCookie].join(",")),
     cookie: stepCookie,
     graceMs,
     hurry,
     log,
     pipes: run.pipes,
-    sendSignal: prepared.sendSignal,
+    sendSignal: prepared.client?.sendSignal,
     onStarted: (pid: number) => {
       run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };
       tell(run, { type: "process-started", at: Date.now(), path, pid });

@@ -17,8 +17,7 @@ import { outcomeOfAbort, outcomeOfError } from "../outcome.ts";
 import type { Run } from "../run.ts";
 import type { ProcessEnd } from "../run-process.ts";
 import { spawnFailure } from "../spawn-failure.ts";
-import { startProcess } from "../start-process.ts";
-import type { SendSignal } from "../stop.ts";
+import { type ProcessClient, startProcess } from "../start-process.ts";
 import type { StepEnd } from "../step-end.ts";
 import { StepFiles } from "../step-files.ts";
 import { type ActionScope, githubOf } from "./action-scope.ts";
@@ -49,8 +48,8 @@ export interface ActionCommand {
   readonly program?: string;
   readonly workDir: string;
   readonly env: EnvironmentRecord;
-  /** Of a process in a container: what is told that it has to end. */
-  readonly sendSignal?: SendSignal;
+  /** Of a process in a container. */
+  readonly client?: ProcessClient;
   /** Called when the process has ended, however it did. */
   readonly cleanUp?: () => void | Promise<void>;
 }
@@ -93,12 +92,12 @@ function start(
   { scope: { path }, stepDir }: ActionProcess,
   { prepared, log }: { readonly prepared: ActionCommand; readonly log: ReturnType<typeof filteredLog> },
 ): Promise<ProcessEnd> {
-  const { command, workDir, env, sendSignal } = prepared;
+  const { command, workDir, env, client } = prepared;
   const name = String(command[0] ?? "");
   const searched = env["PATH"] === undefined ? undefined : String(env["PATH"]);
   const program = prepared.program ?? lookupProgram({ name, shownName: name, path: searched, workDir });
   const places = placesOf(run, { dir: stepDir, files: new StepFiles(run.request.jobTmp) });
-  return startProcess(run, { path, program, command, workDir, env, places, sendSignal }, log);
+  return startProcess(run, { path, program, command, workDir, env, places, client }, log);
 }
 
 /** In GitHub's order: what comes later wins. */

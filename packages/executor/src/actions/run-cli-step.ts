@@ -1,4 +1,4 @@
-import { createObject, emptySpec, type EnvironmentRecord } from "@steps/model";
+import { createObject, emptySpec, type EnvironmentRecord, type RuntimeString } from "@steps/model";
 import { finishStep, guard } from "../finish-step.ts";
 import { placesOf } from "../level.ts";
 import { outcomeOfAbort, outcomeOfError } from "../outcome.ts";
@@ -7,6 +7,7 @@ import { type Run, tell } from "../run.ts";
 import { startProcess } from "../start-process.ts";
 import type { StepEnd } from "../step-end.ts";
 import { StepFiles } from "../step-files.ts";
+import type { StepLog } from "../step-log.ts";
 
 /** A command of a container engine that is a step of its own, before those of the job. */
 export interface CliStep {
@@ -14,6 +15,10 @@ export interface CliStep {
   readonly name: string;
   /** Absolute path of the program, then its arguments. */
   readonly command: readonly string[];
+  /** The arguments as they are told: without what differs from run to run. */
+  readonly shown?: readonly string[];
+  /** Its standard output is nothing to read. */
+  readonly isQuiet?: boolean;
   readonly workDir: string;
   /** Of the client. */
   readonly env: EnvironmentRecord;
@@ -30,10 +35,12 @@ export async function runCliStep(run: Run, step: CliStep): Promise<StepEnd> {
   return end;
 }
 
-async function runCli(run: Run, path: string, { command: words, workDir, env, failure }: CliStep): Promise<StepEnd> {
-  const [program = "", ...args] = words;
-  const command = ["docker", ...args];
-  const definition = { type: "exec", command, env: {} } as const;
+async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
+  const { workDir, failure } = step;
+  const [program = "", ...args] = step.command;
+  const command = ["docker", ...(step.shown ?? args)];
+  // Nobody has written it, and the paths in it are other ones in every run.
+  const definition = { type: "exec", command: command.slice(0, 2), env: {} } as const;
   const specDefinition = { spec: emptySpec, definition };
   const { definitionDigest } = inPlace(specDefinition, { dir: workDir, root: undefined });
   const places = placesOf(run, { dir: workDir, files: new StepFiles(run.request.jobTmp) });
@@ -41,8 +48,13 @@ async function runCli(run: Run, path: string, { command: words, workDir, env, fa
   const at = Date.now();
   tell(run, { type: "step-planned", at, path, specDefinition, definitionDigest, subpath: "", inputs: {}, invocation: nothing, definitionEnv: {}, places }); // prettier-ignore
   const log = run.hooks.openLog(path);
-  const all = Object.assign(createObject(), env);
-  const ended = await startProcess(run, { path, program, command, workDir, env: all, places }, log);
+  const env = Object.assign(createObject<RuntimeString>(), step.env);
+  const client = { command: ["docker", ...args], workDir, env };
+  const ended = await startProcess(
+    run,
+    { path, program, command, workDir, env, places, client },
+    step.isQuiet === true ? withoutStdout(log) : log,
+  );
   const summary = await log.close();
   const { exitCode, signal, spawnError } = ended;
   const process = {
@@ -56,4 +68,11 @@ async function runCli(run: Run, path: string, { command: words, workDir, env, fa
   if (exitCode === 0) return { outcome: { status: "success" }, ...without };
   const error = { code: "EXIT_STATUS", message: `${failure}: exit status ${exitCode ?? signal}` };
   return { outcome: { status: "failure", ...(exitCode === undefined ? {} : { exitCode }), error }, ...without };
+}
+
+function withoutStdout(log: StepLog): StepLog {
+  return {
+    write: (stream, chunk) => (stream === "stdout" ? undefined : log.write(stream, chunk)),
+    close: () => log.close(),
+  };
 }

@@ -27,6 +27,8 @@ export interface JobContainerStart extends ContainerStart {
 /** Absolute program, arguments; and the environment of the client. */
 export interface StartCommand {
   readonly command: readonly string[];
+  /** The arguments without what differs from run to run. */
+  readonly shown: readonly string[];
   readonly env: Record<string, string>;
 }
 
@@ -62,25 +64,22 @@ function startCommand(
   },
 ): StartCommand {
   const passed = passVariables(own.env, clientEnv);
-  const command = [
-    cli.program,
-    ...(registry?.clientOptions ?? []),
-    "run",
-    "--detach",
-    ...(registry?.options ?? []),
+  const words = [
     ...(cli.kind === "podman" ? ["--security-opt=label=disable"] : []),
     ...spec.ports.map((port) => `--publish=${port}`),
     ...spec.volumes.map((volume) => `--volume=${volume}`),
     ...passed.options,
     // The author's options come before ours, which win: what is started has to be found again.
     ...spec.options,
-    `--name=${name}`,
-    `--label=${label}`,
-    `--network=${network}`,
+  ];
+  const last = [
     ...(alias === undefined || alias === "" ? [] : [`--network-alias=${alias}`]),
     ...own.options,
     spec.image,
     ...own.words,
   ];
-  return { command, env: passed.env };
+  const start = [...(registry?.clientOptions ?? []), "run", "--detach", ...(registry?.options ?? [])];
+  const names = [`--name=${name}`, `--label=${label}`, `--network=${network}`];
+  const named = [...words, ...names, ...last];
+  return { command: [cli.program, ...start, ...named], shown: ["run", "--detach", ...words, ...last], env: passed.env };
 }

@@ -42,13 +42,13 @@ export function commandInContainer(run: Run, container: JobContainer, process: C
   const mark = `${run.request.cookie}:`;
   const passed = passVariables(ownVariables(process), clientVariables());
   const words = [...passed.options, "--env", COOKIE_VARIABLE, name, "/bin/sh", "-c", RUN_SCRIPT, mark, workDir];
-  return {
+  const client = {
     command: ["docker", "exec", ...words, ...command],
-    program: cli.program,
     workDir: run.request.workDir,
     env: Object.assign(createObject<RuntimeString>(), passed.env),
-    sendSignal: (signal) => sendSignal(container, mark, signal),
+    sendSignal: (signal: "SIGTERM" | "SIGKILL") => sendSignal(container, mark, signal),
   };
+  return { command, program: cli.program, workDir, env: process.env, client };
 }
 
 // The client gives the container's own variables to every process of it.

@@ -171,9 +171,15 @@ async function start(
   try {
     const clientEnv = { ...clientVariables(), ...registry?.env };
     const { label, name } = network;
-    const { command, env } = commandOf({ cli, spec, name: container, label, network: name, registry, clientEnv });
+    const started = commandOf({ cli, spec, name: container, label, network: name, registry, clientEnv });
     const failure = `the image ${JSON.stringify(image)} cannot be pulled or started`;
-    const { outcome } = await runCliStep(run, { name: title, command, workDir: run.request.workDir, env, failure });
+    const { outcome } = await runCliStep(run, {
+      name: title,
+      ...started,
+      isQuiet: true,
+      workDir: run.request.workDir,
+      failure,
+    });
     return isSuccess(outcome.status) ? undefined : endOf(outcome, title);
   } finally {
     registry?.remove();
