@@ -80,6 +80,7 @@ export class StepLoader {
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
   #copyCount = 0;
+  readonly #told = new Set<string>();
   readonly #compiled = new Map<string, Compiled>();
   readonly #scripts = new Map<boolean, SpecDefinition>();
 
@@ -286,7 +287,11 @@ export class StepLoader {
       onProgress: (progress) => this.#options.onProgress?.(options.path, name, progress),
       ...(pin === undefined ? {} : { pin }),
     });
-    if (component.note !== undefined) this.#options.onNote?.(options.path, "cache", component.note);
+    // A step that names a component again says nothing new.
+    if (component.note !== undefined && !this.#told.has(component.note)) {
+      this.#told.add(component.note);
+      this.#options.onNote?.(options.path, "cache", component.note);
+    }
     return component;
   }
 
