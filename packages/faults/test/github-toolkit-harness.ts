@@ -88,10 +88,13 @@ async function bundle(
   );
 }
 
-/** A new user, whose actions come from the kit and nowhere else. */
-export function createKitUser(kit: Kit): KitUser {
-  const dir = tempDir();
-  const workspace = join(dir, "builds/project");
+/**
+ * A new user, whose actions come from the kit and nowhere else. All paths hold what a shell would take apart, unless they are to
+ * be plain: @actions/cache itself takes blanks for the ends of arguments.
+ */
+export function createKitUser(kit: Kit, options: { readonly hasPlainPaths?: boolean } = {}): KitUser {
+  const dir = tempDir(options.hasPlainPaths === true ? "steps-kit-" : "steps kit's $é-");
+  const workspace = join(dir, options.hasPlainPaths === true ? "builds/project" : "builds/a project");
   for (const path of [workspace, join(dir, "home")]) mkdirSync(path, { recursive: true });
   const env = {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => kit.close());
 
 test.skipIf(!hasProgram("tar")).each(GENERATIONS)("@actions/cache in two jobs by $name", async ({ name, args }) => {
-  const user = createKitUser(kit);
+  const user = createKitUser(kit, { hasPlainPaths: true });
   const step = (key: string, name = "keep"): object => ({
     name,
     action: "acme/kit/keep@v1",
@@ -110,7 +110,7 @@ test("@actions/artifact uploads and downloads within one job", async () => {
 });
 
 test.skipIf(!hasProgram("tar"))("a composite action that caches and uploads, in a workflow", async () => {
-  const user = createKitUser(kit);
+  const user = createKitUser(kit, { hasPlainPaths: true });
   const artifactDir = join(user.dir, "artifacts");
   const folder = join(user.workspace, ".github/workflows");
   mkdirSync(folder, { recursive: true });
