@@ -18,13 +18,17 @@ export class Progress {
   }
 
   readonly onEvent = (event: JournalEvent): void => {
-    if (event.type === "note" && (event.level === "error" || (event.level === "warning" && !this.#isQuiet)))
-      this.#say(event.message);
+    if (event.type === "note" && this.#isWorthSaying(event)) this.#say(event.message);
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
     if (event.type === "process-starting" && !this.#isQuiet)
       this.#say(this.#terminal.dim(`Running step ${this.#nameOf(event.path)}`));
     if (event.type === "step-opened") this.#names.set(event.path, event.name);
   };
+
+  // Where an artifact went is news too: nobody can guess the folder of the run.
+  #isWorthSaying({ level, code }: Extract<JournalEvent, { readonly type: "note" }>): boolean {
+    return level === "error" || (!this.#isQuiet && (level === "warning" || code === "artifact"));
+  }
 
   /** A fetch that takes long shows how far it is, on a terminal only and in one line that is drawn over. */
   readonly onProgress = (_path: string, reference: string, progress: FetchProgress): void => {

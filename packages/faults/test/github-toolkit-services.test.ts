@@ -107,6 +107,7 @@ test("@actions/artifact uploads and downloads within one job", async () => {
     .digest("hex");
   expect(first["digest"]).toBe(digest);
   expect(readFileSync(join(artifactDir, "other site.zip")).length).toBeGreaterThan(100);
+  expect(ended.stderr).toMatch(/The artifact "other site" \(\d+ bytes\) is in .*other site\.zip/);
 });
 
 test.skipIf(!hasProgram("tar"))("a composite action that caches and uploads, in a workflow", async () => {
