@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startFileServer, tempDir } from "@steps/testkit";
+import { createGitRepository, startFileServer, tempDir } from "@steps/testkit";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { assertEnded, createKitUser, type Kit, type RunOptions, startKit } from "./github-toolkit-harness.ts";
 
@@ -151,6 +151,43 @@ test("a token that was given, and a server", async () => {
   const again = await user.run(["replay", join(user.dir, "trace-0.json")], options);
   assertEnded(again, 0);
   expect(again.stdout).toContain("The same");
+});
+
+test("@actions/github in a workflow of a working copy, for an event of one's own", async () => {
+  const user = createKitUser(kit);
+  const workflow = `
+name: Triage
+on: issues
+jobs:
+  triage:
+    runs-on: ubuntu-latest
+    steps:
+      - {name: context, uses: acme/kit/context@v1}
+      - if: github.event.issue.number == 8 && contains(github.event.issue.labels.*.name, 'bug')
+        run: echo a bug
+`;
+  const repository = await createGitRepository(user.workspace, { ".github/workflows/triage.yml": workflow });
+  await repository.git(["remote", "add", "origin", "git@gitlab.example.com:group/project.git"]);
+  await repository.git(["checkout", "-q", "-b", "fix/8"]);
+  const event = { action: "opened", issue: { number: 8, labels: [{ name: "bug" }, { name: "x" }] } };
+  writeFileSync(join(user.dir, "event.json"), JSON.stringify(event));
+  const ended = await user.run(["local", ".github/workflows/triage.yml"], {
+    args: ["--event-name", "issues", "--event-file", join(user.dir, "event.json")],
+  });
+  assertEnded(ended, 0);
+  expect(ended.stdout).toContain("a bug\n");
+  expect(readOutputs(await ended.outputs("context"))).toMatchObject({
+    context: {
+      eventName: "issues",
+      payload: event,
+      sha: await repository.revision(),
+      ref: "refs/heads/fix/8",
+      workflow: "Triage",
+      job: "triage",
+    },
+    repo: { owner: "group", repo: "project" },
+    issue: { owner: "group", repo: "project", number: 8 },
+  });
 });
 
 test("@actions/tool-cache finds what is there and keeps what is put there", async () => {
