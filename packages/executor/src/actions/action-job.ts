@@ -114,7 +114,15 @@ export class ActionJob {
   }
 
   services(): Promise<Readonly<Record<string, RuntimeString>>> {
-    return (this.#services ??= this.host.services());
+    return (this.#services ??= this.#openServices());
+  }
+
+  async #openServices(): Promise<Readonly<Record<string, RuntimeString>>> {
+    const variables = await this.host.services();
+    const texts = Object.values(variables).map(revealString);
+    const ports = texts.flatMap((text) => /^http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1] ?? []);
+    await this.container?.reach?.([...new Set(ports)].map(Number));
+    return variables;
   }
 }
 

@@ -142,7 +142,10 @@ function finish(run: Run, { end, summary, effects, written, process }: Ended): S
   for (const [name, value] of written.output) effects.setOutput(name, value);
   for (const [name, value] of written.state) effects.saveState(name, value);
   for (const path of written.path) effects.addPath(path);
-  for (const problem of written.problems) effects.problem(problem);
+  for (const problem of written.problems) {
+    effects.error(problem);
+    effects.problem(problem);
+  }
   const { scope } = process;
   if (written.summary !== "") addSummary(run, scope.job, written.summary);
   if (written.summaryProblem !== undefined) effects.error(`There is no summary: ${written.summaryProblem}`);

@@ -84,7 +84,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
     return found === undefined ? undefined : revealString(found[1]);
   };
   const entrypoint = { pre: part.pre, main: part.entrypoint, post: part.post }[phase];
-  const { command, env } = dockerRunCommand({
+  const { command, shown, env } = dockerRunCommand({
     cli,
     image,
     name,
@@ -102,8 +102,9 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
   const cleanUp = async (): Promise<void> => {
     if (run.signal.aborted) await removeContainer(cli, { name, env: process.env });
   };
-  const words = ["docker", ...command.slice(1)];
-  return { command: words, program: cli.program, workDir: run.request.workDir, env, cleanUp };
+  const { workDir } = run.request;
+  const client = { command: ["docker", ...command.slice(1)], workDir, env };
+  return { command: ["docker", ...shown], program: cli.program, workDir, env, client, cleanUp };
 }
 
 export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {

@@ -41,6 +41,8 @@ export interface DockerRun {
 export interface ContainerCommand {
   /** The program's absolute path, then its arguments. */
   readonly command: string[];
+  /** The arguments without what differs from run to run. */
+  readonly shown: string[];
   readonly env: Record<string, string>;
 }
 
@@ -80,23 +82,26 @@ export function dockerRunCommand(run: DockerRun): ContainerCommand {
   const entrypoint = nonEmpty(run.entrypoint) ?? nonEmpty(run.withEntrypoint);
   const args = run.args ?? splitWords(run.withArgs ?? "");
   const passed = passVariables(containerEnv(run), run.clientEnv ?? {});
-  const command = [
+  const named = [
+    `--name=${name}`,
+    `--label=${label}`,
+    ...(nonEmpty(network) === undefined ? [] : [`--network=${network}`]),
+  ];
+  const commandWith = (names: readonly string[]): string[] => [
     cli.program,
     "run",
     "--rm",
-    `--name=${name}`,
-    `--label=${label}`,
+    ...names,
     `--workdir=${WORKSPACE}`,
     // Instead of new labels on files of the user.
     ...(cli.kind === "podman" ? ["--security-opt=label=disable"] : []),
-    ...(nonEmpty(network) === undefined ? [] : [`--network=${network}`]),
     ...passed.options,
     ...mountOptions(mounts, run.socket),
     ...(entrypoint === undefined ? [] : [`--entrypoint=${entrypoint}`]),
     image,
     ...args,
   ];
-  return { command, env: passed.env };
+  return { command: commandWith(named), shown: commandWith([]).slice(1), env: passed.env };
 }
 
 /**

@@ -1,10 +1,13 @@
 import {
   type ActionReference,
   formatAction,
+  isStepsError,
   messageOf,
+  printable,
   type RuntimeString,
   type RuntimeValue,
   type StepInvocation,
+  StepsError,
 } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { literalInputs } from "../literal-inputs.ts";
@@ -40,26 +43,42 @@ const MAX_DEPTH = 12;
  * Brings every action of the job here, with all that its composite actions name, before anything runs. Actions in the
  * workspace are looked at when their turn comes, since steps may make them. All that is missing is said at once.
  *
- * @throws {ExecuteError} REFERENCE_INVALID
+ * @throws {StepsError} REFERENCE_INVALID if the author has to mend something, else the code of the first that cannot be had
  */
 export async function prepareActions(run: Run, list: PreparedList): Promise<readonly Prepared[]> {
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const prepared = await prepareList(run, list, { path: "", depth: 0, problems });
   if (prepared.some(usesDocker)) {
     const problem = await checkContainers(run);
-    if (problem !== undefined) problems.push(problem);
+    if (problem !== undefined) problems.push({ message: problem, code: "REFERENCE_INVALID" });
   }
-  if (problems.length > 0) {
-    const unique = [...new Set(problems)];
-    throw new ExecuteError("REFERENCE_INVALID", `actions: ${unique.join("; ")}`);
-  }
+  if (problems.length > 0) throw errorOf(problems);
   return prepared;
 }
+
+interface Problem {
+  readonly message: string;
+  readonly code: string;
+  readonly hint?: string | undefined;
+}
+
+// A network that is down is nothing that the author could mend, so it is told apart.
+function errorOf(problems: readonly Problem[]): StepsError {
+  const message = `actions: ${[...new Set(problems.map((problem) => problem.message))].join("; ")}`;
+  const hints = [...new Set(problems.flatMap((problem) => problem.hint ?? []))];
+  const hint = hints.length === 0 ? undefined : hints.join(" ");
+  const [first] = problems;
+  return first !== undefined && problems.every(({ code }) => UNAVAILABLE.has(code))
+    ? new StepsError(first.code, printable(message), { hint })
+    : new ExecuteError("REFERENCE_INVALID", message, { hint });
+}
+
+const UNAVAILABLE: ReadonlySet<string> = new Set(["TRANSPORT", "OFFLINE", "AUTH_FAILED", "GIT_MISSING"]);
 
 interface Walk {
   readonly path: string;
   readonly depth: number;
-  readonly problems: string[];
+  readonly problems: Problem[];
 }
 
 async function prepareList(run: Run, list: PreparedList, walk: Walk): Promise<Prepared[]> {
@@ -102,7 +121,8 @@ async function prepareOne(
     return { invocation, opened, path: walk.path, nested };
   } catch (error) {
     if (run.signal.aborted) throw error;
-    walk.problems.push(`${formatAction(step)}: ${messageOf(error)}`);
+    const { code, hint } = isStepsError(error) ? error : { code: "LOAD_FAILED", hint: undefined };
+    walk.problems.push({ message: `${formatAction(step)}: ${messageOf(error)}`, code, hint });
     return undefined;
   }
 }

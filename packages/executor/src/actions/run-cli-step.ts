@@ -22,6 +22,8 @@ export interface CliStep {
   readonly workDir: string;
   /** Of the client. */
   readonly env: EnvironmentRecord;
+  /** What is told of it. */
+  readonly shownEnv?: EnvironmentRecord;
   /** What it means that it fails; the exit code is put behind it. */
   readonly failure: string;
 }
@@ -52,7 +54,7 @@ async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
   const client = { command: ["docker", ...args], workDir, env };
   const ended = await startProcess(
     run,
-    { path, program, command, workDir, env, places, client },
+    { path, program, command, workDir, env: step.shownEnv ?? {}, places, client },
     step.isQuiet === true ? withoutStdout(log) : log,
   );
   const summary = await log.close();

@@ -21,6 +21,8 @@ export interface JobContainerStart extends ContainerStart {
   readonly workDir: string;
   /** Options of the client: `bindOption()`. */
   readonly mounts: readonly string[];
+  /** Those that differ from run to run. */
+  readonly unshown?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -30,6 +32,8 @@ export interface StartCommand {
   /** The arguments without what differs from run to run. */
   readonly shown: readonly string[];
   readonly env: Record<string, string>;
+  /** Of the container. */
+  readonly shownEnv: Readonly<Record<string, string>>;
 }
 
 /**
@@ -52,6 +56,7 @@ export function jobContainerCommand(start: JobContainerStart): StartCommand {
     env: { ...spec.env, ...start.env },
     options: ["--interactive", `--workdir=${workDir}`, ...mounts, "--entrypoint=/bin/sh"],
     words: ["-c", IDLE],
+    unshown: start.unshown,
   });
 }
 
@@ -61,6 +66,7 @@ function startCommand(
     readonly env: Readonly<Record<string, string>>;
     readonly options: readonly string[];
     readonly words: readonly string[];
+    readonly unshown?: readonly string[] | undefined;
   },
 ): StartCommand {
   const passed = passVariables(own.env, clientEnv);
@@ -79,7 +85,7 @@ function startCommand(
     ...own.words,
   ];
   const start = [...(registry?.clientOptions ?? []), "run", "--detach", ...(registry?.options ?? [])];
-  const names = [`--name=${name}`, `--label=${label}`, `--network=${network}`];
-  const named = [...words, ...names, ...last];
-  return { command: [cli.program, ...start, ...named], shown: ["run", "--detach", ...words, ...last], env: passed.env };
+  const names = [`--name=${name}`, `--label=${label}`, `--network=${network}`, ...(own.unshown ?? [])];
+  const command = [cli.program, ...start, ...words, ...names, ...last];
+  return { command, shown: ["run", "--detach", ...words, ...last], env: passed.env, shownEnv: own.env };
 }

@@ -17,6 +17,8 @@ export interface JobContainer {
   readonly id: string;
   /** What runs a file of JavaScript in it; absent: nothing does. */
   readonly nodeCommand: readonly string[] | undefined;
+  /** Makes ports of the runner's loopback ports of the container's own. */
+  readonly reach?: (ports: readonly number[]) => Promise<void>;
 }
 
 /** What is to run in it. */

@@ -4,6 +4,7 @@ import { type Run, tell } from "../../run.ts";
 import type { ContainerCli } from "../find-container-cli.ts";
 import { removeLabelled } from "../remove-container.ts";
 import { runBriefly } from "../run-briefly.ts";
+import type { LoopbackRelay } from "./loopback-relay.ts";
 import { type Guard, startGuard } from "./guard.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -16,6 +17,7 @@ export class JobNetwork {
   readonly #run: Run;
   readonly #cli: ContainerCli;
   readonly #guard: Guard;
+  readonly #relays: LoopbackRelay[] = [];
 
   private constructor(run: Run, cli: ContainerCli, name: string) {
     this.#run = run;
@@ -38,8 +40,14 @@ export class JobNetwork {
     throw new ExecuteError("CONTAINER_FAILED", `the network of the job cannot be made: ${said || "no answer"}`);
   }
 
+  /** Ends it before the containers. */
+  addRelay(relay: LoopbackRelay): void {
+    this.#relays.push(relay);
+  }
+
   /** Removes the containers of the job and the network; says so where it cannot. Never rejects. */
   async remove(): Promise<void> {
+    for (const relay of this.#relays) relay.close();
     const isEmpty = await removeLabelled(this.#cli, { label: this.label, env: process.env });
     const isGone = await this.#removeNetwork();
     this.#guard.release();

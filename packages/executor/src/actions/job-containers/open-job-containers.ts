@@ -16,6 +16,7 @@ import { type ContainerSpec, readContainerSpec } from "./container-spec.ts";
 import { inspectContainer } from "./inspect-container.ts";
 import { JobNetwork } from "./job-network.ts";
 import { prepareMounts } from "./job-mounts.ts";
+import { LoopbackRelay } from "./loopback-relay.ts";
 import { probeContainer } from "./probe-container.ts";
 import { openCredentials } from "./registry-credentials.ts";
 import { waitHealthy } from "./wait-healthy.ts";
@@ -148,13 +149,19 @@ async function startJobContainer(
   const safe = `[safe]\n\tdirectory = ${JSON.stringify(workDir)}\n`;
   mkdirSync(dirs.home, { recursive: true });
   writeFileSync(join(dirs.home, ".gitconfig"), safe, { mode: 0o644 });
+  const relay = new LoopbackRelay(join(run.request.jobTmp, "container-node"));
+  network.addRelay(relay);
   const failure = await start(opening, { title, container, spec }, (common) =>
-    jobContainerCommand({ ...common, workDir, mounts, env: { HOME: dirs.home } }),
+    jobContainerCommand({ ...common, workDir, mounts, unshown: [relay.mount], env: { HOME: dirs.home } }),
   );
   if (failure !== undefined) return failure;
   const probed = await probeContainer(run, { cli, container, scope, nodeCommand });
   setContext(scope, { container: { id: probed.id, network: network.name } });
-  scope.job.container = { cli, name: container, id: probed.id, nodeCommand: probed.nodeCommand };
+  const { id, nodeCommand: node } = probed;
+  const reach = async (ports: readonly number[]): Promise<void> => {
+    if (node !== undefined) await relay.open({ cli, name: container, nodeCommand: node }, ports);
+  };
+  scope.job.container = { cli, name: container, id, nodeCommand: node, reach };
   return { base: probed.env };
 }
 

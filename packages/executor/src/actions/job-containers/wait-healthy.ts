@@ -61,6 +61,7 @@ async function findProblem(
     if (!isRunning) return `the service has ended with exit status ${exitCode}`;
     if (health === "healthy" || health === "") return undefined;
     if (health === "unhealthy") return "the service is unhealthy";
+    if (pauseMs === FIRST_POLL_MS) await say("Waiting until it is healthy");
     const now = performance.now();
     if (now - start > MAX_WAIT_MS) return `the service is not healthy after ${MAX_WAIT_MS / 60_000} minutes`;
     if (now - saidAt > SAY_EVERY_MS) {
