@@ -15,6 +15,13 @@ export const sourceFlags: Flags = {
       "Take a repository, archive or image, or all that begins with REF, from a folder or another URL; repeat for more",
     env: "STEP_RUNNER_COMPONENT_SOURCE",
   },
+  "action-source": {
+    type: "list",
+    placeholder: "owner/repo[@REF]=PATH|URL",
+    summary:
+      "Take a GitHub action from a folder or another URL; a URL alone stands for all of github.com; repeat for more",
+    env: "STEP_RUNNER_ACTION_SOURCE",
+  },
 };
 
 export const lockFile: Flags = {
@@ -37,27 +44,50 @@ export const lockFlags: Flags = {
   ...lockFile,
 };
 
-/** What `--component-source` says. Several stand in one variable, apart by blanks or commas. @throws {UsageError} */
+/** What `--component-source` and `--action-source` say. Several stand in one variable, apart by blanks. @throws {UsageError} */
 export function readSources(line: CommandLine): readonly ComponentSource[] {
-  return sourceTexts(line).map((text) => {
+  return sourceTexts(line).map(({ flag, given, text }) => {
     const source = parseComponentSource(text, process.cwd());
-    if ("message" in source) throw new UsageError(`--component-source is "${text}": ${source.message}`);
+    if ("message" in source) throw new UsageError(`--${flag} is "${given}": ${source.message}`);
     return source;
   });
 }
 
 /** The sources as texts that mean the same in any directory: for a step-runner that a job starts. */
 export function absoluteSources(line: CommandLine): string {
-  const texts = sourceTexts(line).map((text) => text.slice(0, text.indexOf("=") + 1));
+  const texts = sourceTexts(line).map(({ text }) => text.slice(0, text.indexOf("=") + 1));
   return readSources(line)
     .map(({ target }, i) => `${texts[i] ?? ""}${target}`)
     .join(" ");
 }
 
-function sourceTexts(line: CommandLine): string[] {
-  return line
-    .list("component-source")
-    .flatMap((text) => text.split(/[\s,]+(?=[^\s,=]+=)/))
+interface SourceText {
+  readonly flag: string;
+  readonly given: string;
+  /** `LOCATION=TARGET` */
+  readonly text: string;
+}
+
+function sourceTexts(line: CommandLine): SourceText[] {
+  const components = split(line.list("component-source"), /[\s,]+(?=[^\s,=]+=)/).map((given) => {
+    return { flag: "component-source", given, text: given };
+  });
+  const actions = split(line.list("action-source"), /\s+/).map((given) => {
+    return { flag: "action-source", given, text: actionSource(given) };
+  });
+  return [...components, ...actions];
+}
+
+// Of github.com, unless another host is named.
+function actionSource(given: string): string {
+  const isMirror = /^[a-z][a-z0-9+.-]*:\/\/[^=]*$/i.test(given);
+  if (isMirror) return `github.com/=${given}`;
+  return /^[^/=]+\/[^/=]+=/.test(given) ? `github.com/${given}` : given;
+}
+
+function split(texts: readonly string[], separator: RegExp): string[] {
+  return texts
+    .flatMap((text) => text.split(separator))
     .map((text) => text.trim())
     .filter((text) => text !== "");
 }

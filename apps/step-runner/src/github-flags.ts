@@ -1,25 +1,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { type CommandLine, type Flags, UsageError } from "@steps/console";
-import { type ComponentSource, type GithubOptions, parseComponentSource } from "@steps/engine";
+import type { GithubOptions } from "@steps/engine";
 import type { Value } from "@steps/model";
 import { absolute } from "./absolute.ts";
 
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
-/** Where GitHub actions are taken from. */
-export const actionSourceFlags: Flags = {
-  "action-source": {
-    type: "list",
-    placeholder: "owner/repo[@REF]=PATH|URL",
-    summary:
-      "Take a GitHub action from a folder or another URL; a URL alone stands for all of github.com; repeat for more",
-    env: "STEP_RUNNER_ACTION_SOURCE",
-  },
-};
-
 /** What GitHub actions of a job are told. */
 export const githubFlags: Flags = {
-  ...actionSourceFlags,
   "github-token": {
     type: "string",
     placeholder: "TOKEN",
@@ -98,16 +86,4 @@ function readEvent(path: string): Value {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new UsageError(`The event "${path}" is no JSON object`);
-}
-
-/** What `--action-source` says, as sources of components. Several stand in one variable, apart by blanks. @throws {UsageError} */
-export function readActionSources(line: CommandLine): readonly ComponentSource[] {
-  const texts = line.list("action-source").flatMap((text) => text.split(/\s+/).filter((part) => part !== ""));
-  return texts.map((text) => {
-    const isMirror = /^[a-z][a-z0-9+.-]*:\/\/[^=]*$/i.test(text);
-    const written = isMirror ? `github.com/=${text}` : /^[^/=]+\/[^/=]+=/.test(text) ? `github.com/${text}` : text;
-    const source = parseComponentSource(written, process.cwd());
-    if ("message" in source) throw new UsageError(`--action-source is "${text}": ${source.message}`);
-    return source;
-  });
 }

@@ -15,7 +15,9 @@ import { type Diagnostic, hasErrors, type StepReference } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
 import { readJob } from "./read-job.ts";
-import { readTextOrReference, type TextInput } from "./read-input.ts";
+import { isWorkflow } from "./is-workflow.ts";
+import { readTextOrReference, readWorkflow, type TextInput } from "./read-input.ts";
+import { workflowJobNames } from "./read-workflow-job.ts";
 import { StopSignals } from "./signals.ts";
 import { isCiFile } from "./validate/find-files.ts";
 
@@ -42,7 +44,11 @@ function readInputs(line: CommandLine): readonly LockInput[] {
   const { positionals } = line;
   if (positionals.length === 0) return [readTextOrReference(line)];
   return positionals.flatMap((path) => {
-    if (isCiFile(path) && line.string("job-name") === undefined) return readJobs(line, path);
+    const isWhole = line.string("job-name") === undefined;
+    if (isWhole && isWorkflow(line, path)) {
+      return workflowJobNames(line, path).map((name) => readWorkflow(line, path, name));
+    }
+    if (isWhole && isCiFile(path)) return readJobs(line, path);
     const alone: CommandLine = { ...line, positionals: [path] };
     return [readTextOrReference(alone)];
   });

@@ -2,7 +2,6 @@ import type { CommandLine } from "@steps/console";
 import { join, resolve } from "node:path";
 import { createEngine, type Engine, type TraceSync } from "@steps/engine";
 import { readLock, readSources } from "./component-flags.ts";
-import { readActionSources } from "./github-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
 import { cacheOptions } from "./cache-options.ts";
 import { VERSION } from "./version.ts";
@@ -18,7 +17,7 @@ export function openEngine(
   const cacheDir = line.string("cache-dir");
   const stateDir = line.string("state-dir");
   const traceSync = line.string("trace-sync");
-  const sources = [...readSources(line), ...readActionSources(line)];
+  const sources = readSources(line);
   const lock = readLock(line);
   return createEngine({
     runner: { name: "step-runner", version: VERSION },

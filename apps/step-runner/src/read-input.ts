@@ -13,6 +13,8 @@ import { gitFlags, readReference } from "./reference-argument.ts";
 import { fetchFlags } from "./run-flags.ts";
 import { absolute } from "./absolute.ts";
 import { StopSignals } from "./signals.ts";
+import { isWorkflow } from "./is-workflow.ts";
+import { readWorkflowJob } from "./read-workflow-job.ts";
 import { isMessageFile } from "./validate/find-files.ts";
 
 /** Flags of commands that read any kind of input without running it. */
@@ -42,7 +44,7 @@ export interface TextInput extends Input {
 }
 
 /**
- * Reads what the arguments name: --json, a job of a CI file, a step file or list, a reference, standard input for `-`,
+ * Reads what the arguments name: --json, a job of a CI file or a workflow, a step file or list, a reference, standard input for `-`,
  * or the variable STEPS if there is no argument. @throws {UsageError}
  */
 export async function readInput(line: CommandLine): Promise<Input> {
@@ -57,12 +59,21 @@ export function readTextOrReference(line: CommandLine): TextInput | StepReferenc
   if (json !== undefined)
     return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
   if (path !== undefined && isFile(path)) {
+    if (isWorkflow(line, path)) return readWorkflow(line, path);
     if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml") return compileFile(line, path);
     const read = readJob(line, path);
     const baseDir = absolute(line.string("work-dir") ?? dirname(path));
     return { name: path, specDefinition: read?.job.specDefinition, positionOf: read?.job.positionOf, baseDir };
   }
   return readReference(line) ?? readSteps(line);
+}
+
+/** A job of a workflow as a text of steps: that of the flags, or of this name. */
+export function readWorkflow(line: CommandLine, path: string, jobName?: string): TextInput {
+  const read = readWorkflowJob(line, path, jobName);
+  const name = jobName === undefined ? path : `${path} ${jobName}`;
+  const { specDefinition, positionOf, workDir = process.cwd() } = read ?? {};
+  return { name, specDefinition, positionOf, baseDir: workDir };
 }
 
 function compileText(line: CommandLine, name: string, text: string): TextInput {

@@ -20,9 +20,13 @@ export interface LocalWorkflowJob {
 }
 
 /** Reads the job of a GitHub workflow that the flags name, and shows what is wrong with it. `undefined` if it cannot run. */
-export function readWorkflowJob(line: CommandLine, path: string): LocalWorkflowJob | undefined {
+export function readWorkflowJob(
+  line: CommandLine,
+  path: string,
+  name: string | undefined = line.string("job-name"),
+): LocalWorkflowJob | undefined {
   const source: Source = { name: path, text: readFileSync(path, "utf8") };
-  const jobName = line.string("job-name") ?? onlyJob(line, source);
+  const jobName = name ?? onlyJob(line, source);
   if (jobName === undefined) return undefined;
   const eventName = line.string("event-name");
   const compiled = compileWorkflowJob(source, {
@@ -34,6 +38,13 @@ export function readWorkflowJob(line: CommandLine, path: string): LocalWorkflowJ
   const { specDefinition, job, positionOf } = compiled;
   if (specDefinition === undefined || job === undefined) return undefined;
   return { specDefinition, job, positionOf, workDir: absolute(line.string("work-dir") ?? projectOf(path)) };
+}
+
+/** Names of the jobs of a workflow, of a matrix that of its first instance: the steps of all are the same. */
+export function workflowJobNames(line: CommandLine, path: string): string[] {
+  const { jobs, diagnostics } = listWorkflowJobs({ name: path, text: readFileSync(path, "utf8") });
+  if (jobs.length === 0) showDiagnostics(line, diagnostics);
+  return jobs.map(({ id, instances }) => instances[0]?.name ?? id);
 }
 
 // A workflow lies in `.github/workflows`, and belongs to the folder above.

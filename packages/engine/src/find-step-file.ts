@@ -62,5 +62,11 @@ function notFound(dir: string, file: string | undefined, root: string | undefine
   const message = isFolder
     ? `Cannot find a step in "${shown}": it has no ${wanted}`
     : `Cannot find a step in "${shown}": there is no such folder`;
-  return new EngineError("STEP_NOT_FOUND", message);
+  const isAction = ["action.yml", "action.yaml"].some((name) => existsSync(join(dir, name)));
+  return new EngineError("STEP_NOT_FOUND", message, {
+    hint:
+      isAction && file === undefined
+        ? "There is a GitHub action in it, which is named with action: or uses:."
+        : undefined,
+  });
 }

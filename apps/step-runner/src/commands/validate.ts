@@ -9,7 +9,7 @@ export const validate: Command = {
   summary: "Say what is wrong with steps, step files, jobs or references, and where",
   usage: "[FILE|FOLDER|REF|-]… [flags]",
   description: [
-    "Of a folder every step file and .gitlab-ci.yml in it and below is read, of a .gitlab-ci.yml every job. " +
+    "Of a folder every step file, .gitlab-ci.yml, action.yml and workflow of GitHub in it and below is read, of a .gitlab-ci.yml or workflow every job. " +
       "Without an argument the variable STEPS is read. Exit code 0 if there are no errors, 2 if there are.",
     "The text goes to standard error; JSON and SARIF go to standard output, with all that was found.",
   ],

@@ -2,6 +2,7 @@ import type { Engine } from "@steps/engine";
 import {
   type Definition,
   formatReference,
+  type GithubPart,
   type InputSpec,
   type OutputSpec,
   type SecretSpec,
@@ -66,13 +67,29 @@ export interface ExplainedSecret extends SecretSpec {
 }
 
 export type ExplainedDefinition =
-  | { readonly type: "exec"; readonly command: readonly string[]; readonly workDir?: string }
+  | {
+      readonly type: "exec";
+      readonly command: readonly string[];
+      readonly workDir?: string;
+      /** Of a GitHub action. */
+      readonly action?: ExplainedAction;
+    }
   | {
       readonly type: "steps";
       readonly isParallel: boolean;
       readonly steps: readonly ExplainedItem[];
       readonly finally: readonly ExplainedItem[];
     };
+
+/** What a GitHub action runs, besides the command of its main phase. */
+export interface ExplainedAction {
+  /** `node24`, `docker`, `run` for a script among actions, `native` for a program of the runner. */
+  readonly using: string;
+  readonly script?: string;
+  readonly image?: string;
+  readonly pre?: string;
+  readonly post?: string;
+}
 
 export interface ExplainedItem {
   readonly name: string;
@@ -187,9 +204,13 @@ function describeOutputs(
 
 function describeDefinition(definition: Definition): ExplainedDefinition {
   if (definition.type === "exec") {
-    const { workDir, github } = definition;
-    const command = github?.script === undefined ? definition.command : [...definition.command, github.script];
-    return { type: "exec", command, ...(workDir === undefined ? {} : { workDir }) };
+    const { workDir, github, command } = definition;
+    return {
+      type: "exec",
+      command: github?.script === undefined ? command : [...command, github.script],
+      ...(workDir === undefined ? {} : { workDir }),
+      ...(github === undefined ? {} : { action: describeAction(github) }),
+    };
   }
   const { steps, isParallel, finally: last = [] } = definition;
   return {
@@ -197,6 +218,16 @@ function describeDefinition(definition: Definition): ExplainedDefinition {
     isParallel: isParallel === true,
     steps: steps.map(describeItem),
     finally: last.map(describeItem),
+  };
+}
+
+function describeAction({ using, script, image, pre, post }: GithubPart): ExplainedAction {
+  return {
+    using,
+    ...(script === undefined ? {} : { script }),
+    ...(image === undefined ? {} : { image }),
+    ...(pre === undefined ? {} : { pre }),
+    ...(post === undefined ? {} : { post }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Terminal } from "@steps/console";
 import { printable, shortDigest } from "@steps/model";
 import type {
+  ExplainedAction,
   ExplainedDefinition,
   ExplainedInput,
   ExplainedItem,
@@ -112,6 +113,7 @@ function outputRows(outputs: Explanation["outputs"], paint: Paint): string[] {
 }
 
 function definition(does: ExplainedDefinition, paint: Paint, indent: string): string[] {
+  if (does.type === "exec" && does.action !== undefined) return actionRows(does.action, does.command, indent);
   if (does.type === "exec") {
     const where = does.workDir === undefined ? "" : ` in ${does.workDir}`;
     return wrap(`runs ${does.command.map((word) => JSON.stringify(word)).join(" ")}${where}`, paint.width, indent);
@@ -123,6 +125,31 @@ function definition(does: ExplainedDefinition, paint: Paint, indent: string): st
     ...(last.length === 0 ? [] : [`${indent}and in any case`]),
     ...last.flatMap((step) => item(step, paint, `${indent}  `)),
   ];
+}
+
+function actionRows(action: ExplainedAction, command: readonly string[], indent: string): string[] {
+  const { using, script, image, pre, post } = action;
+  const before = pre === undefined ? [] : [`${indent}before the job's first step: ${printable(pre)}`];
+  const after =
+    post === undefined || using === "native" ? [] : [`${indent}after the job's last step: ${printable(post)}`];
+  return [...before, ...mainRows(), ...after];
+
+  function mainRows(): string[] {
+    if (script !== undefined) {
+      const lines = script
+        .trimEnd()
+        .split("\n")
+        .map((line) => `${indent}  ${printable(line)}`);
+      return [
+        `${indent}a script for ${printable(command[0] === "{0}" ? "the default shell" : (command[0] ?? ""))}`,
+        ...lines,
+      ];
+    }
+    if (using === "native")
+      return [`${indent}what actions/checkout does, for the job's own project: a program of the runner`];
+    if (using === "docker") return [`${indent}in a container: ${printable(image ?? "")}`];
+    return [`${indent}${printable(using)}: ${printable(command[1] ?? "")}`];
+  }
 }
 
 function item({ name, reference, condition, does }: ExplainedItem, paint: Paint, indent: string): string[] {

@@ -29,7 +29,7 @@ export function checkFile(path: string, options: CheckOptions): Checked {
   const text = readText(path);
   if (typeof text !== "string") return { name: path, diagnostics: [text] };
   const source = { name: path, text };
-  const github = options.jobName === undefined ? checkGithubFile(source, options) : undefined;
+  const github = checkGithubFile(source, options);
   if (github !== undefined) return { name: path, diagnostics: github };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
   if (isJobFile) return { name: path, diagnostics: checkJobs(source, options) };
@@ -70,14 +70,17 @@ function checkJobs(source: Source, { jobName, variables }: CheckOptions): readon
   return withoutRepeated(chosen.length === 0 ? diagnostics : all);
 }
 
-function checkGithubFile(source: Source, { isStrict }: CheckOptions): readonly Diagnostic[] | undefined {
-  if (isActionFile(source.name)) return compileAction(source, { isStrict: isStrict === true }).diagnostics;
+function checkGithubFile(source: Source, { isStrict, jobName }: CheckOptions): readonly Diagnostic[] | undefined {
+  if (isActionFile(source.name) && jobName === undefined) {
+    return compileAction(source, { isStrict: isStrict === true }).diagnostics;
+  }
   if (!isWorkflowFile(source.name)) return undefined;
   const { jobs, diagnostics } = listWorkflowJobs(source);
-  const all = jobs.flatMap(({ id, instances }) => {
+  const chosen = jobs.filter(({ id }) => jobName === undefined || id === jobName);
+  if (chosen.length === 0 && jobName !== undefined) return compileWorkflowJob(source, { jobName }).diagnostics;
+  const all = chosen.flatMap(({ id, instances }) => {
     // Whatever its values, a matrix has the same steps.
-    const jobName = instances[0]?.name ?? id;
-    return compileWorkflowJob(source, { jobName }).diagnostics;
+    return compileWorkflowJob(source, { jobName: instances[0]?.name ?? id }).diagnostics;
   });
   return withoutRepeated([...diagnostics, ...all]);
 }

@@ -1,4 +1,4 @@
-import type { InputSpec, SpecDefinition } from "@steps/model";
+import type { InputSpec, OutputSpec, SpecDefinition } from "@steps/model";
 
 /** The name by which the runner's own program does what `actions/checkout` does. */
 export const CHECKOUT_PROGRAM = "actions/checkout";
@@ -26,6 +26,11 @@ const INPUTS: readonly string[] = [
   "github-server-url",
 ];
 
+const OUTPUTS: readonly (readonly [name: string, description: string])[] = [
+  ["ref", "The branch, tag or commit that was asked for"],
+  ["commit", "The commit that is checked out"],
+];
+
 /** `actions/checkout` of the job's own project, whose tree is there already. Inputs that nobody gives are empty. */
 export const checkoutStep: SpecDefinition = {
   spec: {
@@ -35,7 +40,12 @@ export const checkoutStep: SpecDefinition = {
         { type: "string", isSensitive: name === "token" || name === "ssh-key" },
       ]),
     ),
-    outputs: {},
+    outputs: Object.fromEntries(
+      OUTPUTS.map(([name, description]): [string, OutputSpec] => [
+        name,
+        { type: "string", default: "", isSensitive: false, description },
+      ]),
+    ),
     hasOpenOutputs: true,
   },
   definition: {

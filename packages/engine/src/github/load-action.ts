@@ -10,12 +10,16 @@ import {
   MANIFEST_FILES,
 } from "@steps/github-actions";
 import {
+  ACTION_HOST,
   type ActionReference,
+  DEFAULT_FILES,
   type Diagnostic,
   formatAction,
+  isStepsError,
   type RepositoryAction,
   type Resource,
   type SpecDefinition,
+  StepsError,
 } from "@steps/model";
 import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
@@ -68,7 +72,7 @@ export async function loadAction(
       return inPlace(imageAction(reference.image), { tools, dir: tools.workspace });
     case "workspace": {
       const dir = join(tools.workspace, reference.dir);
-      if (!existsSync(dir)) throw notFound(dir, formatAction(reference));
+      if (!existsSync(dir)) throw notFound(dir, formatAction(reference), true);
       assertInside(tools.workspace, dir);
       const { resource, fetch } = await tools.resolve({ kind: "local", dir });
       return compile(dir, { root: dir, isInPlace: true, name: formatAction(reference), resource, fetch, tools });
@@ -93,12 +97,26 @@ async function loadRepository(
   if (programDir !== undefined && isOwnCheckout(reference, tools, given)) {
     return inPlace(checkoutStep, { tools, dir: programDir() });
   }
-  const { url, version, dir, repository } = reference;
-  const component = await tools.resolve({ kind: "git", url, version });
+  const { dir, repository } = reference;
+  const component = await resolve(tools, reference);
   const copy = tools.copy(component);
   const { resource, fetch } = component;
   const name = [repository, dir].filter((part) => part !== "").join("/");
   return compile(join(copy.root, dir), { ...copy, isInPlace: false, name, resource, fetch, tools });
+}
+
+async function resolve(tools: ActionTools, reference: RepositoryAction): Promise<ResolvedComponent> {
+  const { url, version, repository } = reference;
+  try {
+    return await tools.resolve({ kind: "git", url, version });
+  } catch (error) {
+    const isAway = isStepsError(error, "TRANSPORT") || isStepsError(error, "OFFLINE");
+    if (!isAway || error.hint !== undefined || url !== `${ACTION_HOST}/${repository}`) throw error;
+    throw new StepsError(error.code, error.message, {
+      cause: error,
+      hint: "Where there is no github.com, --action-source says where actions are: URL for all, or owner/repo=PATH|URL.",
+    });
+  }
 }
 
 // Another repository than the job's own is for the action itself, and so is one that nobody knows yet.
@@ -150,7 +168,7 @@ function compile(dir: string, origin: Origin): LoadedStep {
   const readable = join(source, relative(root, dir));
   const manifest = MANIFEST_FILES.find((file) => existsSync(join(readable, file)));
   const file = manifest ?? DOCKERFILE_ACTIONS.find((candidate) => existsSync(join(readable, candidate)));
-  if (file === undefined) throw notFound(readable, name);
+  if (file === undefined) throw notFound(readable, name, false);
   if (!isInPlace) assertInside(source, join(readable, file));
   const loaded = {
     dir,
@@ -172,12 +190,14 @@ function compile(dir: string, origin: Origin): LoadedStep {
   return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition), positionOf };
 }
 
-function notFound(dir: string, name: string): EngineError {
+function notFound(dir: string, name: string, mayCome: boolean): EngineError {
+  if (!existsSync(dir)) {
+    const hint = mayCome ? "An action in the workspace is there only after a step has brought it." : undefined;
+    return new EngineError("STEP_NOT_FOUND", `Cannot find an action in "${name}": there is no such folder`, { hint });
+  }
   const wanted = [...MANIFEST_FILES, "Dockerfile"].join(", ");
-  const message = existsSync(dir)
-    ? `Cannot find an action in "${name}": it has no ${wanted}`
-    : `Cannot find an action in "${name}": there is no such folder`;
-  return new EngineError("STEP_NOT_FOUND", message, {
-    hint: "An action in the workspace is there only after a step has brought it.",
+  const isStep = DEFAULT_FILES.some((file) => existsSync(join(dir, file)));
+  return new EngineError("STEP_NOT_FOUND", `Cannot find an action in "${name}": it has no ${wanted}`, {
+    hint: isStep ? "There is a step in it, which is named with step: rather than action: or uses:." : undefined,
   });
 }
