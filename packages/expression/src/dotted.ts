@@ -1,5 +1,5 @@
 import { type RuntimeValue, Sensitive } from "@steps/model";
-import { ExpressionError, hintNames, shorten } from "./error.ts";
+import { ExpressionError, hintNames, hintRoot, shorten } from "./error.ts";
 import { RESERVED_WORDS } from "./parser.ts";
 import type { Scope } from "./scope.ts";
 
@@ -24,7 +24,7 @@ export function lookUpDotted(names: readonly string[], scope: Scope): RuntimeVal
   let value = scope.get(root);
   if (value === undefined) {
     throw new ExpressionError("UNKNOWN_NAME", `Unknown name "${shorten(root)}"`, {
-      hint: hintNames(root, scope.names(), "names"),
+      hint: hintRoot(root, scope.names()),
     });
   }
   let isMarked = false;

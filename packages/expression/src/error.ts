@@ -103,6 +103,14 @@ export function hintNames(written: string, known: readonly string[], what: strin
   return near === undefined ? list : `Did you mean "${shorten(near)}"? ${list}`;
 }
 
+const OF_GITHUB: ReadonlySet<string> = new Set(["github", "runner", "matrix", "needs", "strategy"]);
+
+/** The same for a name at the root of an expression: some are known from GitHub's language. */
+export function hintRoot(written: string, known: readonly string[]): string {
+  const foreign = "A context of GitHub is known inside of an action or a workflow only; CI variables are in vars. ";
+  return `${OF_GITHUB.has(written) ? foreign : ""}${hintNames(written, known, "names")}`;
+}
+
 /** A name or a piece of source for a message. */
 export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;

@@ -4,7 +4,7 @@ import type { AccessNode, ArrayNode, BinaryNode, CallNode, LogicNode, Node, Obje
 import type { NameNode, TextNode, UnaryNode } from "./ast.ts";
 import { type Budget, spendNode, spendText } from "./budget.ts";
 import { hasMark, isTruthy, kindOf, mark, unmark } from "./compare.ts";
-import { ExpressionError, hintNames, shorten, withPlace } from "./error.ts";
+import { ExpressionError, hintNames, hintRoot, shorten, withPlace } from "./error.ts";
 import type { ExpressionFunction, FunctionTable } from "./function.ts";
 import { applyBinary, applyUnary } from "./operators.ts";
 import type { Scope } from "./scope.ts";
@@ -77,7 +77,7 @@ function planName({ name }: NameNode): Plan {
     if (value !== undefined) return value;
     const hint = Object.hasOwn(functions, name)
       ? `"${name}" is a function: write ${name}(…).`
-      : hintNames(name, scope.names(), "names");
+      : hintRoot(name, scope.names());
     throw new ExpressionError("UNKNOWN_NAME", `Unknown name "${shorten(name)}"`, { hint });
   };
 }

@@ -119,9 +119,15 @@ function describeResource({ kind, uri, requestedVersion, digest }: ResourceJson)
   return `${uri ?? ""}${version}${tree ? ` (${shortDigest(tree)})` : ""}`;
 }
 
-function describeAnnotation({ level = "", message = "", file = "", line }: Observed_AnnotationJson): string {
+function describeAnnotation({
+  level = "",
+  message = "",
+  file = "",
+  title = "",
+  line,
+}: Observed_AnnotationJson): string {
   const place = file === "" ? "" : ` ${file}${line === undefined ? "" : `:${line}`}:`;
-  return `${level}:${place} ${message}`;
+  return `${level}:${place}${title === "" ? "" : ` ${title}:`} ${message}`;
 }
 
 function describeVal(val: ValJson): string {
