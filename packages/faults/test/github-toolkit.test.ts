@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sample, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { assertEnded, createKitUser, type Kit, startKit, stepOf } from "./github-toolkit-harness.ts";
 
@@ -27,6 +28,31 @@ name: ${name}
 inputs: {name: {default: ${name}}}
 runs: {using: node24, pre: DIST/phase.js, main: DIST/phase.js, post: DIST/phase.js}
 `;
+
+/** What is taken for something else where a value is not only carried. */
+const HOSTILE: readonly string[] = [
+  "",
+  "\n",
+  "\r\n",
+  " a \t",
+  "a\rb",
+  "a\u2028b\u0085c",
+  "\ufeffa",
+  "=",
+  "name=x",
+  "a<<EOF\nb\nEOF",
+  "::set-output name=a::b",
+  "##[error]no",
+  "%0A%25",
+  "$HOME `id` $(id)",
+  "${{ github.workspace }}",
+  "${{ steps.send.outputs.v0 }}",
+  "$${{ 1 }}",
+  "{{step_dir}}",
+  "\u001b[31mred\u001b[0m",
+  "'\"\\'",
+  "-n",
+];
 
 let kit: Kit;
 
@@ -58,9 +84,16 @@ runs:
     - {run: "env | grep -c ^INPUT_ || true", shell: bash}
     - {id: inner, uses: $/old-ways}
 `,
+      values: `
+inputs: {names: {}, values: {}}
+runs: {using: node24, main: ../dist/values.js, post: ../dist/values.js}
+`,
       programs: "runs: {using: node24, main: ../dist/programs.js}",
     },
-    { cjs: { "facts-cjs": ["facts"], "phases/cjs": ["phase"] }, esm: ["facts", "phase", "programs", "old-ways"] },
+    {
+      cjs: { "facts-cjs": ["facts"], "phases/cjs": ["phase"] },
+      esm: ["facts", "phase", "programs", "old-ways", "values"],
+    },
   );
 });
 
@@ -209,4 +242,28 @@ test("commands of former years, in any order of percent signs", async () => {
   const refused = await stepOf(ended.trace(), "refused");
   expect(refused.det).toMatchObject({ status: "failure" });
   expect(refused.det?.exports ?? {}).toEqual({});
+});
+
+test("values come through as they are: outputs, variables, state and inputs", async () => {
+  const user = createKitUser(kit);
+  // No variable holds a NUL, and no file in UTF-8 half a character.
+  const text = string({ unit: "binary", maxLength: 40 }).filter((value) => !value.includes("\0"));
+  const values = [...HOSTILE, ...sample(text, 40)];
+  const names = values.map((_, index) => `v${index}`);
+  const forward = Object.fromEntries(names.map((name) => [name, `\${{ steps.send.outputs.${name} }}`]));
+  const send = { names: names.join("\n"), values: JSON.stringify(values).replaceAll("${{", "$\\u007b{") };
+  const ended = await user.ci([
+    { name: "send", action: "acme/kit/values@v1", inputs: send },
+    { name: "receive", action: "acme/kit/values@v1", inputs: { names: names.join("\n"), ...forward } },
+  ]);
+  assertEnded(ended, 0);
+  const sent = await ended.outputs("send");
+  expect(names.map((name) => sent[name])).toEqual(values);
+  const received = await ended.outputs("receive");
+  expect(JSON.parse(received["env"] ?? "")).toEqual(values);
+  expect(JSON.parse(received["inputs"] ?? "")).toEqual(values);
+  expect(ended.stdout).toContain("changed in state: []\n");
+  const replayed = await user.run(["replay", join(user.dir, "trace-0.json")]);
+  assertEnded(replayed, 0);
+  expect(replayed.stdout).toContain("The same");
 });
