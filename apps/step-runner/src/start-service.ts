@@ -8,6 +8,7 @@ import {
   createService,
   drainListeners,
   type JobTable,
+  type JobTableOptions,
   listenPort,
   listenUnix,
   type Listener,
@@ -15,6 +16,7 @@ import {
   type OperatorLog,
   runSession,
   type Service,
+  ServiceError,
   stopService,
 } from "@steps/service";
 import { cacheOptions } from "./cache-options.ts";
@@ -40,6 +42,9 @@ export interface ServicePlaces {
   readonly socket?: string;
   readonly port?: number;
 }
+
+/** How many services on a port may run at once over one state directory. */
+const MAX_COPIES = 100;
 
 /** Starts a service as the flags of a command want it; a flag that the command lacks keeps its default. */
 export async function startService(
@@ -77,9 +82,8 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
   const sources = readSources(line);
   const lock = readLock(line);
   privateDirectory(state);
-  return openJobTable({
+  const options: Omit<JobTableOptions, "stateDir"> = {
     env: withLauncher(process.env, state),
-    stateDir: join(state, "service", sha256(places.socket ?? `port ${places.port}`).slice(0, 16)),
     runner: { name: "step-runner", version: VERSION },
     cache: cacheOptions(line),
     // Not from open-engine.ts, which loads the engine.
@@ -93,7 +97,18 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
       ...(retentionMs === undefined ? {} : { retentionMs }),
       ...(maxJobs === undefined ? {} : { maxJobs }),
     },
-  });
+  };
+  const place = places.socket ?? `port ${places.port}`;
+  for (let copy = 1; ; copy += 1) {
+    const name = sha256(copy === 1 ? place : `${place} ${copy}`).slice(0, 16);
+    try {
+      return await openJobTable({ ...options, stateDir: join(state, "service", name) });
+    } catch (error) {
+      // Of those that take any port many run at once; where a port is taken, that is what has to be said.
+      const isNext = places.socket === undefined && error instanceof ServiceError && error.code === "STATE_IN_USE";
+      if (!isNext || copy === MAX_COPIES) throw error;
+    }
+  }
 }
 
 /** Gives the token if one was made. */

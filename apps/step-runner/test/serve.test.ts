@@ -203,6 +203,29 @@ describe("on a port", () => {
     expect(JSON.parse(readFileSync(join(world.work, "trace.json"), "utf8"))).toHaveProperty("traceId");
   });
 
+  test("ci runs the same steps again, and beside others", async () => {
+    const world = createWorld();
+    const first = world.start(["ci", "--port", "0"], { env: { STEPS: "[{name: a, script: 'echo up; sleep 60'}]" } });
+    await first.printed("up\n");
+    for (const round of [1, 2, 3]) {
+      const { code, stdout } = await world.ci("[{name: a, script: 'echo same'}]", ["--port", "0"]);
+      expect([round, code, stdout]).toEqual([round, 0, "same\n"]);
+    }
+    first.kill("SIGTERM");
+    expect(await first.ended).toMatchObject({ code: 143 });
+  });
+
+  test("ci says that its port is taken, also by another ci", async () => {
+    const world = createWorld();
+    const before = world.start(["ci", "--port", "0"]);
+    const { port } = new URL(await addressOf(before));
+    before.kill("SIGTERM");
+    await before.ended;
+    await addressOf(world.start(["ci", "--port", port]));
+    const { code, stderr } = await world.run(["ci", "--port", port]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on port ${port} of "127.0.0.1"`)]);
+  });
+
   test("ci without STEPS serves until a signal", async () => {
     const world = createWorld();
     const runner = world.start(["ci", "--port", "0", "--insecure-any-client"]);
