@@ -41,6 +41,19 @@ describe("run()", () => {
     expect(job.info).toMatchObject({ status: "success", exitCode: 0, stdoutBytes: 5, stderrBytes: 0 });
   });
 
+  test("says why a job failed in a bounded text, whose end is there", async () => {
+    const table = await openTable();
+    const name = "n".repeat(1_000_000);
+    const job = table.run(stepsJob(table.dir, [{ name, script: "exit 3" }]));
+    await job.ended;
+    const { message = "" } = job.info.error ?? {};
+    expect(Buffer.byteLength(message)).toBeLessThan(16 * 1024);
+    expect(message).toMatch(/^step "n+…n+": exec: exit status 3$/);
+    expect(
+      statSync(join(table.dir, "state/jobs", readdirSync(join(table.dir, "state/jobs"))[0] ?? "", "job.json")).size,
+    ).toBeLessThan(32 * 1024);
+  });
+
   test("does not run a late repetition of a job that was closed, but a new request under its id", async () => {
     const dir = tempDir();
     const spec = scriptJob(dir, "echo x >>count");

@@ -17,6 +17,21 @@ export interface JobRecord {
   readonly journalRoot?: string;
 }
 
+/** Why a job did not succeed. */
+export type JobError = NonNullable<JobRecord["error"]>;
+
+// Enough for a list of diagnostics. A client of gRPC takes 4 MiB of answer, and that may be about a thousand jobs.
+const MAX_MESSAGE_UNITS = 4096;
+/** An error ends in what happened: `exit status 3`. */
+const KEPT_END_UNITS = 1024;
+
+/** An error of bounded length: it may have names and texts of the job in it, which are as long as their author likes. */
+export function shortenError({ code, message }: JobError): JobError {
+  if (message.length <= MAX_MESSAGE_UNITS) return { code, message };
+  const head = message.slice(0, MAX_MESSAGE_UNITS - KEPT_END_UNITS);
+  return { code, message: `${head}…${message.slice(-KEPT_END_UNITS)}`.toWellFormed() };
+}
+
 const VERSION = 1;
 const STATUSES: ReadonlySet<string> = new Set<JobRecord["status"]>([
   "running", "success", "failure", "error", "timeout", "cancelled", "skipped", "interrupted",

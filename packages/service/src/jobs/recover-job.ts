@@ -3,7 +3,7 @@ import { exitCodeOf, type Outcome } from "@steps/model";
 import { parseJournal } from "@steps/trace";
 import { join } from "node:path";
 import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
-import type { JobRecord } from "./job-record.ts";
+import { type JobRecord, shortenError } from "./job-record.ts";
 import { readRegularFile } from "./regular-file.ts";
 import { repairLog } from "./repair-log.ts";
 import { RunnerLines } from "./runner-lines.ts";
@@ -35,7 +35,7 @@ export function recoverJob(folder: string, record: JobRecord, clock: () => numbe
     exitCode: exitCodeOf(outcome),
     finishedAt: Date.now(),
     log: log.size,
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: shortenError(error) }),
   };
   writeRecord(folder, recovered);
   return recovered;

@@ -7,7 +7,7 @@ import type { Job, JobInfo, OutputPiece, ResultState } from "../job-spec.ts";
 import { ServiceError } from "../service-error.ts";
 import { runOf, writeRecord } from "./job-folder.ts";
 import { JobLog } from "./job-log.ts";
-import type { JobRecord } from "./job-record.ts";
+import { type JobRecord, shortenError } from "./job-record.ts";
 import { readOutput } from "./read-output.ts";
 import { StampedLog } from "./read-stamped.ts";
 import { MAX_JOURNAL_BYTES } from "./recover-job.ts";
@@ -104,7 +104,8 @@ export class TableJob implements Job {
   /** Keeps how the job ended, and tells everybody. Gives what the disk said against it. */
   finish(end: JobEnd): unknown {
     this.log.end();
-    this.#record = { ...this.#record, ...end, finishedAt: Date.now(), log: this.log.size };
+    const error = end.error === undefined ? {} : { error: shortenError(end.error) };
+    this.#record = { ...this.#record, ...end, ...error, finishedAt: Date.now(), log: this.log.size };
     let failure: unknown;
     try {
       writeRecord(this.folder, this.#record);
