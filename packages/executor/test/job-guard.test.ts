@@ -1,7 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { findContainerCli } from "../src/actions/find-container-cli.ts";
@@ -25,9 +26,10 @@ test.skipIf(!isThere)("what a killed runner leaves is removed", async () => {
   await docker("network", "create", network);
   const start = ["run", "--detach", `--network=${network}`, `--label=${label}`, image, "/bin/busybox", "sleep", "1000"];
   await docker(...start);
+  const folder = mkdtempSync(join(tmpdir(), "steps-guard-"));
   const guard = new URL("../src/actions/job-containers/guard.ts", import.meta.url);
   const script = `import { startGuard } from ${JSON.stringify(guard.href)};
-    startGuard(${JSON.stringify(cli)}, ${JSON.stringify({ label, network })});
+    startGuard(${JSON.stringify(cli)}, ${JSON.stringify({ label, network, folder })});
     console.log("guarded");
     setInterval(() => {}, 1000);`;
   const args = ["--conditions=@steps/source", "--input-type=module", "--eval", script];
@@ -42,5 +44,6 @@ test.skipIf(!isThere)("what a killed runner leaves is removed", async () => {
   await gone;
   removed.kill();
   expect(await docker("ps", "--all", "--quiet", `--filter=label=${label}`)).toBe("");
+  expect(existsSync(folder)).toBe(false);
   expect(await docker("network", "ls", "--quiet", `--filter=name=${network}`)).toBe("");
 });

@@ -5,6 +5,7 @@ import type { ContainerCli } from "../find-container-cli.ts";
 
 // The runner that goes without a word takes the other end of the pipe with it.
 const SCRIPT = `read -r line; [ "$line" = done ] && exit 0
+rm -rf "$4"
 for round in 1 2 3 4 5; do
   ids=$("$1" ps --all --quiet --filter "label=$2")
   [ -z "$ids" ] || "$1" rm --force --volumes $ids
@@ -18,9 +19,12 @@ export interface Guard {
   release(): void;
 }
 
-/** Starts a shell that waits for the runner's end, in a session of its own. */
-export function startGuard(cli: ContainerCli, { label, network }: { label: string; network: string }): Guard {
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", cli.program, label, network], {
+/** Starts a shell that waits for the runner's end, in a session of its own. @param options.folder goes, too, if it is there */
+export function startGuard(
+  cli: ContainerCli,
+  { label, network, folder }: { label: string; network: string; folder: string },
+): Guard {
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", cli.program, label, network, folder], {
     cwd: "/",
     env: clientVariables(),
     stdio: ["pipe", "ignore", "ignore", ...coverInherited()],

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExecuteError } from "../../execute-error.ts";
 import { type Run, tell } from "../../run.ts";
@@ -9,11 +11,16 @@ import { type Guard, startGuard } from "./guard.ts";
 
 const TIMEOUT_MS = 30_000;
 const TRIES = 5;
+/** The path of a socket has about a hundred bytes. */
+const MAX_ROOT_LENGTH = 50;
+const MAX_NAME_LENGTH = 40;
 
 /** The network of a job, and everything on it that has the job's label. */
 export class JobNetwork {
   readonly name: string;
   readonly label: string;
+  /** For sockets: it may be made, and goes with the network. */
+  readonly socketDir: string;
   readonly #run: Run;
   readonly #cli: ContainerCli;
   readonly #guard: Guard;
@@ -24,7 +31,9 @@ export class JobNetwork {
     this.#cli = cli;
     this.name = name;
     this.label = `steps.job=${run.request.cookie}`;
-    this.#guard = startGuard(cli, { label: this.label, network: name });
+    const root = tmpdir().length > MAX_ROOT_LENGTH ? "/tmp" : tmpdir();
+    this.socketDir = join(root, name.slice(0, MAX_NAME_LENGTH));
+    this.#guard = startGuard(cli, { label: this.label, network: name, folder: this.socketDir });
   }
 
   /** @throws {ExecuteError} CONTAINER_FAILED */

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ExecuteError } from "../../execute-error.ts";
 import { coverInherited } from "../../inherited-descriptors.ts";
@@ -11,8 +10,6 @@ import { bindOption } from "../docker-command.ts";
 import type { ContainerCli } from "../find-container-cli.ts";
 
 const READY_MS = 20_000;
-/** The path of a socket has about a hundred bytes. */
-const MAX_ROOT_LENGTH = 60;
 
 // Runs in the container: what connects to a port of its loopback is connected to a socket that the runner listens on.
 const PROGRAM = `const net = require("net");
@@ -36,10 +33,10 @@ export class LoopbackRelay {
   readonly #sockets = new Set<Socket>();
   #client: ChildProcess | undefined;
 
-  /** @param dir absolute, seen in the container under the same path */
-  constructor(dir: string) {
-    const root = tmpdir().length > MAX_ROOT_LENGTH ? "/tmp" : tmpdir();
-    this.#dir = mkdtempSync(join(root, "steps-relay-"));
+  /** @param socketDir not there yet; both are absolute and seen in the container under the same path */
+  constructor(socketDir: string, dir: string) {
+    this.#dir = socketDir;
+    mkdirSync(socketDir, { mode: 0o700 });
     mkdirSync(dir, { recursive: true, mode: 0o755 });
     this.#program = join(dir, "relay.cjs");
     writeFileSync(this.#program, PROGRAM, { mode: 0o644 });

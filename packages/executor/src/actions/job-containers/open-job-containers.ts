@@ -149,7 +149,7 @@ async function startJobContainer(
   const safe = `[safe]\n\tdirectory = ${JSON.stringify(workDir)}\n`;
   mkdirSync(dirs.home, { recursive: true });
   writeFileSync(join(dirs.home, ".gitconfig"), safe, { mode: 0o644 });
-  const relay = new LoopbackRelay(join(run.request.jobTmp, "container-node"));
+  const relay = new LoopbackRelay(network.socketDir, join(run.request.jobTmp, "container-node"));
   network.addRelay(relay);
   const failure = await start(opening, { title, container, spec }, (common) =>
     jobContainerCommand({ ...common, workDir, mounts, unshown: [relay.mount], env: { HOME: dirs.home } }),
