@@ -1,10 +1,10 @@
-import { messageOf } from "@steps/model";
 import { type Job, Job_JobStatus } from "@steps/proto/service";
 import { setTimeout as sleep } from "node:timers/promises";
 import { followOutput } from "./follow-output.ts";
 import { followResults, readTrace } from "./follow-result.ts";
 import type { FollowOptions, JobOutcome } from "./follow-options.ts";
 import type { Link } from "./link.ts";
+import { reasonOf } from "./reason-of.ts";
 
 /** How long a service is asked to forget a job that ended. It does so by itself in the end. */
 const CLOSE_WINDOW_MS = 10_000;
@@ -19,7 +19,7 @@ export async function followToEnd(link: Link, id: string, options: FollowOptions
     } catch (error) {
       link.stopped.throwIfAborted();
       // The job's end is known, and counts for more.
-      options.onState?.({ type: "unavailable", what, reason: messageOf(error) });
+      options.onState?.({ type: "unavailable", what, reason: reasonOf(error) });
       return undefined;
     }
   };
@@ -73,7 +73,7 @@ async function close(link: Link, id: string, { onState }: FollowOptions): Promis
     await Promise.race([link.use((service) => service.close(id)), late]);
     onState?.({ type: "closed", id });
   } catch (error) {
-    onState?.({ type: "close-failed", reason: messageOf(error) });
+    onState?.({ type: "close-failed", reason: reasonOf(error) });
   } finally {
     stop.abort();
   }

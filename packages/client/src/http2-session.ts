@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { messageOf } from "@steps/model";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import type { Duplex } from "node:stream";
+import { reasonOf } from "./reason-of.ts";
 
 /** What one call may have under way before its reader has taken it. */
 const STREAM_WINDOW_BYTES = 1 << 20;
@@ -88,7 +88,7 @@ export class Http2Session implements Disposable {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#pinger);
     clearTimeout(this.#deadline);
-    const message = cause === undefined ? what : `${what}: ${messageOf(cause)}`;
+    const message = cause === undefined ? what : `${what}: ${reasonOf(cause)}`;
     this.#lost.abort(new ConnectError(message, Code.Unavailable, undefined, undefined, cause));
     this.#session.destroy();
     this.#duplex.destroy();

@@ -1,10 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { isStepsError, messageOf } from "@steps/model";
+import { isStepsError } from "@steps/model";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDenied, isFinal, isPermanent } from "./classify.ts";
 import { ClientError } from "./client-error.ts";
 import { connectService, type ConnectOptions } from "./connect-service.ts";
 import type { Dial } from "./dial.ts";
+import { reasonOf } from "./reason-of.ts";
 import { Retries } from "./retries.ts";
 import type { ServerIdentity, ServiceClient } from "./service-client.ts";
 
@@ -88,10 +89,10 @@ export class Link implements Disposable {
         // A connection that is lost is waited for where it is made.
         if (service.lost.aborted) continue;
         // No answer in time says nothing good of what is between us.
-        if ((error as ConnectError).code === Code.DeadlineExceeded) service.abandon(messageOf(error));
+        if ((error as ConnectError).code === Code.DeadlineExceeded) service.abandon(reasonOf(error));
         const delayMs = retries.next();
         if (delayMs === undefined) throw keepsFailing(error, retries);
-        this.#tell({ type: "retrying", attempt: retries.failures, delayMs, reason: messageOf(error) });
+        this.#tell({ type: "retrying", attempt: retries.failures, delayMs, reason: reasonOf(error) });
         await this.#pause(delayMs);
       }
     }
@@ -129,7 +130,7 @@ export class Link implements Disposable {
         signal.throwIfAborted();
         if (isHopeless(error)) throw error;
         delayMs = this.#nextDelay(error);
-        this.#tell({ type: "retrying", attempt: this.#retries.failures, delayMs, reason: messageOf(error) });
+        this.#tell({ type: "retrying", attempt: this.#retries.failures, delayMs, reason: reasonOf(error) });
       }
     }
   }
@@ -154,7 +155,7 @@ export class Link implements Disposable {
     service.lost.addEventListener("abort", () => {
       if (this.#stop.signal.aborted) return;
       if (performance.now() - since > HEALTHY_AFTER_MS) this.#retries.reset();
-      this.#tell({ type: "lost", reason: messageOf(service.lost.reason) });
+      this.#tell({ type: "lost", reason: reasonOf(service.lost.reason) });
     });
     this.#tell({ type: "connected", server: service.server, attempt: this.#retries.failures + 1 });
     const { instance } = service.server;
@@ -171,7 +172,7 @@ export class Link implements Disposable {
     const rest = this.#options.describeRest();
     return new ClientError(
       isFirst ? "CONNECTION_FAILED" : "CONNECTION_LOST",
-      `${what} (${tried(retries)}): ${messageOf(cause)}${rest === "" ? "" : `. ${rest}`}`,
+      `${what}${tried(retries)}: ${reasonOf(cause)}${rest === "" ? "" : `. ${rest}`}`,
       { cause, hint: isStepsError(cause) ? cause.hint : undefined },
     );
   }
@@ -188,9 +189,9 @@ function isHopeless(error: unknown): boolean {
 
 /** The service answers, and says each time that it cannot. */
 function keepsFailing(cause: unknown, retries: Retries): ClientError {
-  return new ClientError("REFUSED", `The service keeps failing (${tried(retries)}): ${messageOf(cause)}`, { cause });
+  return new ClientError("REFUSED", `The service keeps failing${tried(retries)}: ${reasonOf(cause)}`, { cause });
 }
 
 function tried({ failures, failingForMs }: Retries): string {
-  return `${failures} ${failures === 1 ? "attempt" : "attempts"} in ${(failingForMs / 1000).toFixed(1)} s`;
+  return failures < 2 ? "" : ` (${failures} attempts in ${(failingForMs / 1000).toFixed(1)} s)`;
 }

@@ -60,6 +60,19 @@ test("who gives up says what was tried, and that the job may still run", async (
   });
   const attempts = states.flatMap((state) => (state.type === "retrying" ? [state.attempt] : []));
   expect(attempts).toEqual(attempts.map((_, at) => at + 2));
+  // For people: nothing of how the library writes its errors.
+  const reasons = states.flatMap((state) => ("reason" in state ? [state.reason] : []));
+  expect(reasons).toContain("no route");
+  expect(reasons.filter((reason) => reason.includes("["))).toEqual([]);
+});
+
+test("who tries once does not count", async () => {
+  const refused = runAndFollow(
+    () => Promise.reject(new Error("refused")),
+    { definition: "[]" },
+    { connectWindowMs: 0 },
+  );
+  await expect(refused).rejects.toMatchObject({ message: "There is no connection to the service: refused" });
 });
 
 test("a service that is not there yet is waited for, for a while", async () => {
