@@ -75,7 +75,13 @@ function start(world: World, command: readonly string[], step: Readonly<Record<s
   const own = Object.entries(step["env"] as Record<string, string>).map(([name, value]) => [name, world.fill(value)]);
   const path = `${process.env["PATH"] ?? "/usr/bin:/bin"}${delimiter}${dirname(process.execPath)}`;
   const runner = step["shell"] === undefined ? {} : { STEP_RUNNER: launcherOf(world) };
-  const env = { PATH: path, HOME: world.home, ...compileCache(), ...runner, ...(Object.fromEntries(own) as Record<string, string>) };
+  const env = {
+    PATH: path,
+    HOME: world.home,
+    ...compileCache(),
+    ...runner,
+    ...(Object.fromEntries(own) as Record<string, string>),
+  };
   const stdin = typeof step["stdin"] === "string" ? world.fill(step["stdin"]) : "";
   return startCommand(command, { cwd: world.dir, env, stdin, timeoutMs: TIMEOUT_MS });
 }

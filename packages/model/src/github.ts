@@ -59,7 +59,7 @@ export function encodeGithubPart(part: GithubPart): Definition_GithubJson {
     ...(contexts === undefined ? {} : { contexts }),
     ...(container === undefined ? {} : { container }),
     ...(services === undefined ? {} : { services }),
-  } as Definition_GithubJson;
+  };
 }
 
 /** The way back from `encodeGithubPart()`. */

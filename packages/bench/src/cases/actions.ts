@@ -68,7 +68,7 @@ async function resolve(scratch: string, dir: string): Promise<Row> {
   const repository = join(dir, "repository");
   mkdirSync(repository);
   const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`src/part${i}.js`, `// ${i}\n`]));
-  const { revision } = await createGitRepository(repository, {
+  const made = await createGitRepository(repository, {
     "action.yml": "name: a\ninputs: {who: {default: world}}\nruns: {using: node24, main: dist/index.js}\n",
     "dist/index.js": "console.log(1);\n",
     ...files,
@@ -78,7 +78,7 @@ async function resolve(scratch: string, dir: string): Promise<Row> {
     source: "repository",
     url: `file://${repository}`,
     repository: "owner/repository",
-    version: await revision(),
+    version: await made.revision(),
     dir: "",
   } as const;
   const options = { cacheDir: join(scratch, "action-cache"), stateDir: join(scratch, "action-state") };

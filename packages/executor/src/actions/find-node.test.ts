@@ -228,7 +228,7 @@ describe("what is known", () => {
 
 function isGone(pid: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.startsWith("Z") === true;
+    return (readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1] ?? "").startsWith("Z");
   } catch {
     return true;
   }
