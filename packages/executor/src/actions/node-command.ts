@@ -7,6 +7,7 @@ import { type ActionCommand, inputText } from "./action-process.ts";
 import type { ActionScope } from "./action-scope.ts";
 import { commandInContainer, type JobContainer } from "./job-containers/job-container.ts";
 import { findNode } from "./find-node.ts";
+import { launchedNode } from "./own-node.ts";
 
 interface NodeCall {
   readonly scope: ActionScope;
@@ -50,7 +51,10 @@ export async function nodeCommand(
   if (found.note !== undefined) {
     tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });
   }
-  return { command: ["node", main], program: found.program, workDir: run.request.workDir, env: own };
+  const { workDir, jobTmp } = run.request;
+  const launched = found.program === process.execPath ? launchedNode(join(jobTmp, "own-node")) : undefined;
+  const words = ["node", ...(launched?.slice(1) ?? []), main];
+  return { command: words, program: found.program, workDir, env: own };
 }
 
 function nodeInContainer(

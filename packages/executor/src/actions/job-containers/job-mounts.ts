@@ -6,7 +6,7 @@ import type { ActionScope } from "../action-scope.ts";
 import { inputText } from "../action-process.ts";
 import { bindOption, CONTAINER_SOCKET } from "../docker-command.ts";
 import { type ContainerCli, findContainerSocket } from "../find-container-cli.ts";
-import { carryNode } from "./own-node.ts";
+import { carryNode } from "../own-node.ts";
 
 /** Without what an image has in these, nothing of it starts. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(

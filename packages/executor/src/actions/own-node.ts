@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isStepsError } from "@steps/model";
-import { findLibraries } from "../../own-program/find-libraries.ts";
-import { bindOption } from "../docker-command.ts";
+import { findLibraries } from "../own-program/find-libraries.ts";
+import { bindOption } from "./docker-command.ts";
 
 /** A Node.js that runs in a container, whatever libraries that has. */
 export interface CarriedNode {
@@ -30,17 +30,35 @@ export function carryNode(dir: string): CarriedNode | undefined {
     bindOption(loader, `${PLACE}/ld.so`, "ro"),
     ...libraries.map(({ name, path }) => bindOption(path, `${PLACE}/lib/${name}`, "ro")),
   ];
-  const start = [`${PLACE}/ld.so`, "--library-path", `${PLACE}/lib`, ...loaderArgs, `${PLACE}/node`];
+  const place = { node: `${PLACE}/node`, loader: `${PLACE}/ld.so`, lib: `${PLACE}/lib`, loaderArgs };
+  return { mounts, command: startByLoader(place, dir) };
+}
+
+/**
+ * What starts the running Node.js if it was started by its own loader, whose path `process.execPath` is then; `undefined`: that
+ * path is Node.js itself. The file to run and its arguments come behind it.
+ *
+ * @param dir as for `carryNode()`
+ */
+export function launchedNode(dir: string): readonly string[] | undefined {
+  const { execPath } = process;
+  if (basename(execPath) !== "ld.so") return undefined;
+  return startByLoader({ ...besideLoader(execPath), lib: join(dirname(execPath), "lib") }, dir);
+}
+
+// What the kernel starts is the loader, and a program that starts itself again by `process.execPath` must not get that.
+function startByLoader(
+  { node, loader, lib, loaderArgs }: Omit<Files, "libraries"> & { readonly lib: string },
+  dir: string,
+): readonly string[] {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   const program = join(dir, "node");
   const preload = join(dir, "exec-path.cjs");
-  const command = [...start, "--require", preload];
+  const command = [loader, "--library-path", lib, ...loaderArgs, node, "--require", preload];
   const words = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   writeFileSync(program, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
-  // What the kernel has started is the loader, and a program that starts itself again must not get that.
-  const own = JSON.stringify(program);
-  writeFileSync(preload, `process.execPath = process.argv[0] = ${own};\n`, { mode: 0o644 });
-  return { mounts, command };
+  writeFileSync(preload, `process.execPath = process.argv[0] = ${JSON.stringify(program)};\n`, { mode: 0o644 });
+  return command;
 }
 
 interface Files {
