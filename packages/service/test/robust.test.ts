@@ -67,12 +67,51 @@ describe("requests", () => {
     });
     const trailers = once(stream, "trailers");
     stream.on("error", () => undefined).resume();
-    // It says that 4 GiB will come.
+    const closed = once(stream, "close");
+    // It says that 4 GiB will come, and sends more than there is room for on the way.
     stream.write(Buffer.from("00ffffffff", "hex"));
+    stream.write(Buffer.alloc(8 * 1024 * 1024));
     const [{ "grpc-status": status }] = (await trailers) as [Record<string, string>];
     expect(Number(status)).toBe(Code.ResourceExhausted);
+    // It is told not to wait for room.
+    await closed;
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
     await answers(world);
   });
+
+  test("that are many and large at once are refused before they fill the memory, and leave nothing behind", async () => {
+    const world = await openWorld();
+    const session = openSession(world.socket);
+    const part = Buffer.alloc(1024 * 1024);
+    const statuses: (string | undefined)[] = [];
+    const send = async (): Promise<void> => {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/steps.v1.StepRunner/Run",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      stream.on("error", () => undefined).resume();
+      stream.once("trailers", (trailers: Record<string, string>) => statuses.push(trailers["grpc-status"]));
+      const closed = once(stream, "close").then(() => true);
+      // It says that 60 MiB will come, and stops before the last.
+      stream.write(Buffer.from("0003c00000", "hex"));
+      for (let sent = 0; sent < 59 && !stream.closed; sent++) {
+        const written = new Promise<boolean>((resolve) => stream.write(part, () => resolve(false)));
+        if (await Promise.race([written, closed])) return;
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, send));
+    await answers(world);
+    expect(statuses.length).toBeGreaterThanOrEqual(1);
+    expect(statuses.length).toBeLessThan(6);
+    expect(new Set(statuses)).toEqual(new Set([String(Code.ResourceExhausted)]));
+    // Those that wait for the rest of theirs go, and there is room again.
+    session.destroy();
+    await once(session, "close");
+    const large = { id: "a", definition: "x".repeat(60 * 1024 * 1024) };
+    await vi.waitFor(() => expect(world.ours.run(large)).rejects.toMatchObject({ code: Code.InvalidArgument }), 20_000);
+  }, 60_000);
 
   test("of 8 MiB are read", async () => {
     const { ours } = await openWorld();

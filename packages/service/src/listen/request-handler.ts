@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError, type createConnectRouter } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { BodyBudget } from "./body-budget.ts";
 import { describeFault, type OperatorLog } from "../operator-log.ts";
 
 /** A request of either kind of server. */
@@ -26,6 +27,7 @@ export function createRequestHandler(
   log: OperatorLog,
   shortcuts: ReadonlyMap<string, Shortcut> = new Map(),
 ): RequestHandler {
+  const budget = new BodyBudget();
   const byPath = new Map<string, Handler>(handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply) => {
     reply.on("error", () => undefined);
@@ -41,7 +43,7 @@ export function createRequestHandler(
       refuseUnknown(request, reply);
       return;
     }
-    void serve(handler, request, reply).catch((error: unknown) => {
+    void serve(handler, { request, reply, budget }).catch((error: unknown) => {
       // A client that went away is everyday life; what a handler throws was told where it was thrown.
       if (!isLostClient(error, reply)) log(`${handler.requestPath} could not be answered: ${describeFault(error)}`);
       reply.destroy();
@@ -49,12 +51,27 @@ export function createRequestHandler(
   }
 }
 
-async function serve(handler: Handler, request: ServerRequest, reply: ServerReply): Promise<void> {
+async function serve(
+  handler: Handler,
+  { request, reply, budget }: { request: ServerRequest; reply: ServerReply; budget: BodyBudget },
+): Promise<void> {
   const given = "authority" in request ? request.authority : request.headers.host;
   if (!isAuthority(given)) replaceAuthority(request);
-  const answer = await handler(universalRequestFromNodeRequest(request, reply as never, undefined, undefined));
+  const call = universalRequestFromNodeRequest(request, reply as never, undefined, undefined);
+  const body = budget.take(call.body as AsyncIterable<Uint8Array>);
+  reply.once("close", () => body[Symbol.dispose]());
+  const answer = await handler({ ...call, body });
   spellMessage(reply);
+  if ("stream" in reply) reply.stream.once("wantTrailers", () => setImmediate(stopSending, reply.stream));
   await universalResponseToNodeResponse(answer, reply);
+}
+
+// RFC 9113, 8.1: a client that still sends what was answered already is told so, or it would wait for room for ever.
+function stopSending(stream: ServerHttp2Stream): void {
+  if (stream.readableEnded || stream.closed) return;
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  // What has come and is not read would hold it open.
+  stream.destroy();
 }
 
 function isAuthority(text: string | undefined): boolean {
