@@ -13,7 +13,9 @@ import { pathProblem, reportProblem } from "./compile-reference.ts";
 import { asString, checkKeys, type CompileContext, wrongType } from "./context.ts";
 import { childOf, type YamlMapping, type YamlNode } from "./yaml-node.ts";
 
-const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def", "action"];
+const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
+/** The number of the protocol that is not GitLab's. */
+const ACTION = 100;
 const TEXTS = ["url", "filename", "version", "sha256", "registry", "repository", "tag"];
 const KNOWN = [...TEXTS, "protocol", "path", "paths", "pathExp", "path_exp", "specDef", "spec_def"];
 
@@ -46,6 +48,7 @@ export function readBaselineReference(
 function readProtocol(node: YamlMapping): string {
   const protocol = childOf(node, "protocol");
   if (protocol?.kind !== "scalar") return "";
+  if (protocol.value === ACTION) return "action";
   return typeof protocol.value === "number" ? (PROTOCOLS[protocol.value] ?? "") : protocol.text;
 }
 

@@ -131,12 +131,23 @@ function readInvocation(
   const step = isInline
     ? readInline(context, item, { pointer, inline })
     : readStep(context, item, { kind, pointer, inline });
-  const inputs = isInline ? createObject<Value>() : readInputs(context, item, { pointer });
+  const inputs = isInline ? createObject<Value>() : readValues(context, item, { step, pointer });
   const secrets = isInline ? undefined : readGrants(context, item, pointer);
   if (step === undefined) return undefined;
   const upstream = readUpstreamAction(step, inputs);
   if (upstream !== undefined) return { ...common, ...upstream };
   return { ...common, step, inputs, ...(secrets === undefined ? {} : { secrets }) };
+}
+
+// A baseline message has actions where others have steps.
+function readValues(
+  context: CompileContext,
+  item: YamlMapping,
+  { step, pointer }: { readonly step: StepReference | undefined; readonly pointer: string },
+): Record<string, Value> {
+  const isAction =
+    step?.kind === "action" || (step?.kind === "inline" && step.specDefinition.definition.github !== undefined);
+  return isAction ? readActionInputs(context, item, pointer) : readInputs(context, item, { pointer });
 }
 
 function refuseWith(context: CompileContext, item: YamlMapping): void {

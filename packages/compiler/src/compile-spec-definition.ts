@@ -1,4 +1,5 @@
 import { emptySpec, nearest, type Spec, type SpecDefinition } from "@steps/model";
+import { isOfGithub, readGithubPair } from "./baseline-github.ts";
 import { readDefinition } from "./compile-definition.ts";
 import type { InlineReaders, InlineSpec } from "./compile-invocation.ts";
 import { readSpec, readSpecDocument } from "./compile-spec.ts";
@@ -20,6 +21,7 @@ export function readPair(
   nodes: { readonly spec: YamlNode | undefined; readonly definition: YamlNode },
   pointer = "",
 ): SpecDefinition | undefined {
+  if (isOfGithub(context, nodes.definition)) return readGithubPair(context, nodes, pointer);
   const spec = nodes.spec === undefined ? emptySpec : readEitherSpec(context, nodes.spec, `${pointer}/spec`);
   const definition = inlineReaders.definition(context, nodes.definition, `${pointer}/definition`);
   if (definition === undefined) return undefined;
