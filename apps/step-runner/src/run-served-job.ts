@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
-import { secretVariableNames } from "@steps/engine";
+import { type Cancelled, secretVariableNames } from "@steps/engine";
 import { mapObject, revealString, sha256 } from "@steps/model";
 import type { Job, JobSpec } from "@steps/service";
 import { givenByFlags } from "./job-flags.ts";
@@ -34,11 +34,11 @@ export async function serveJob(line: CommandLine, port: number, job?: ServedJob)
       await aborted(stop.signal);
       return 0;
     }
-    const exitCode = await runServed(line, service, { job, files, signal: stop.signal });
+    const exitCode = await runServed(line, service, { job, files, stop });
     await Promise.race([service.drain(DRAIN_MS), aborted(stop.signal)]);
     return exitCode;
   } finally {
-    await service.stop();
+    await service.stop(stop.hurry);
   }
 }
 
@@ -55,21 +55,26 @@ function filesOf(line: CommandLine, job: ServedJob | undefined): Files {
 async function runServed(
   line: CommandLine,
   service: RunningService,
-  { job, files, signal }: { readonly job: ServedJob; readonly files: Files; readonly signal: AbortSignal },
+  { job, files, stop }: { readonly job: ServedJob; readonly files: Files; readonly stop: StopSignals },
 ): Promise<number> {
+  const { signal, hurry } = stop;
   const timeoutMs = line.number("timeout");
   // An earlier process may have left one of this name.
   await service.jobs.close(job.id);
   const running = service.jobs.run(specOf(line, job));
-  const cancel = (): void => running.cancel();
+  const cancel = (): void => running.cancel((signal.reason as Cancelled).signalName);
+  const end = (): void => running.hurry();
   signal.addEventListener("abort", cancel);
+  hurry.addEventListener("abort", end);
   if (signal.aborted) cancel();
-  const hurry = timeoutMs === undefined ? undefined : setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS));
+  if (hurry.aborted) end();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS));
   try {
     await show(running);
   } finally {
-    clearTimeout(hurry);
+    clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
+    hurry.removeEventListener("abort", end);
   }
   await keep(line, running, files);
   const { error, status, exitCode = 1 } = running.info;

@@ -32,7 +32,8 @@ export interface RunningService {
   announce(): void;
   /** Takes no new calls and waits for those that run, but not longer than this. */
   drain(timeoutMs: number): Promise<boolean>;
-  stop(): Promise<void>;
+  /** Ends all jobs and then the service. Once `hurry` is aborted the jobs have no grace any more. */
+  stop(hurry: AbortSignal): Promise<void>;
   /** See `runSession()` of the service. */
   runSession(command: readonly string[], signal: AbortSignal): Promise<number>;
 }
@@ -65,12 +66,28 @@ export async function startService(
       listeners,
       announce: () => announce(listeners, token),
       drain: (timeoutMs) => drainListeners(listeners, timeoutMs),
-      stop: () => stopService(service, listeners),
+      stop: (hurry) => stopOrHurry(hurry, { service, listeners }),
       runSession,
     };
   } catch (error) {
     await stopService(service, listeners);
     throw error;
+  }
+}
+
+async function stopOrHurry(
+  hurry: AbortSignal,
+  { service, listeners }: { readonly service: Service; readonly listeners: readonly Listener[] },
+): Promise<void> {
+  const hurryAll = (): void => {
+    for (const job of service.jobs.list()) job.hurry();
+  };
+  hurry.addEventListener("abort", hurryAll);
+  if (hurry.aborted) hurryAll();
+  try {
+    await stopService(service, listeners);
+  } finally {
+    hurry.removeEventListener("abort", hurryAll);
   }
 }
 

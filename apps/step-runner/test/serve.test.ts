@@ -125,6 +125,20 @@ describe("step-runner serve", () => {
     expect(JSON.stringify(jobs)).toContain("NOT_LOCKED");
   });
 
+  test("does not wait for the grace of its jobs after the second signal", async () => {
+    const world = createWorld();
+    const runner = await serve(world);
+    const socket = join(world.stateDir, "service/step-runner.sock");
+    const ciScript = `trap '' TERM; echo >up; while :; do sleep 0.05; done`;
+    await call(socket, "Run", { id: "a", ciScript, grace: "600s" });
+    await until(() => existsSync(join(world.work, "up")));
+    runner.kill("SIGTERM");
+    // The socket goes when the service has heard it.
+    await until(() => !existsSync(socket));
+    runner.kill("SIGTERM");
+    expect(await runner.ended).toMatchObject({ code: 0 });
+  });
+
   test("--require-token refuses jobs without one", async () => {
     const world = createWorld();
     const socket = join(world.work, "s.sock");
@@ -232,6 +246,17 @@ describe("on a port", () => {
     expect((await list(await addressOf(runner), "")).status).toBe(200);
     runner.kill("SIGTERM");
     expect(await runner.ended).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("the second signal does not wait for the grace of the job of ci", async () => {
+    const world = createWorld();
+    const env = { STEPS: `[{name: a, script: "trap '' TERM; echo up; while :; do sleep 0.05; done"}]` };
+    const runner = world.start(["ci", "--port", "0", "--grace", "10m"], { env });
+    await runner.printed("up\n");
+    runner.kill("SIGINT");
+    runner.kill("SIGTERM");
+    const { code, stderr } = await runner.ended;
+    expect([code, stderr]).toEqual([130, expect.stringContaining("cancelled by SIGINT")]);
   });
 
   test("a signal cancels the job of ci", async () => {

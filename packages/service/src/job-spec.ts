@@ -77,8 +77,10 @@ export interface Job {
   readonly requestDigest: string;
   /** Resolves when the job has ended and all of its output can be read. Never rejects. */
   readonly ended: Promise<void>;
-  /** Asks the job to end: TERM, grace, KILL. Does nothing to one that ended. */
-  cancel(): void;
+  /** Asks the job to end: TERM, grace, KILL. Does nothing to one that ended. The name of a signal says in its error why. */
+  cancel(signalName?: string): void;
+  /** Ends the grace of a job that was cancelled. */
+  hurry(): void;
   /**
    * Output in order of arrival from the offsets on, in pieces of at most 64 KiB; ends when the job has. Reads from the
    * disk at the caller's pace. Like the two below, it ends without an error when the signal is aborted.

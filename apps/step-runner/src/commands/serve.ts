@@ -42,7 +42,7 @@ async function run(line: CommandLine): Promise<number> {
   const service = await startService(line, { socket: socketOf(line), ...(port === undefined ? {} : { port }) }, log);
   service.announce();
   await aborted(stop.signal);
-  await service.stop();
+  await service.stop(stop.hurry);
   return 0;
 }
 

@@ -36,6 +36,6 @@ async function run(line: CommandLine): Promise<number> {
     await aborted(stop.signal);
     return 0;
   } finally {
-    await service.stop();
+    await service.stop(stop.hurry);
   }
 }

@@ -93,8 +93,8 @@ export class TableJob implements Job {
     };
   }
 
-  cancel(): void {
-    if (!this.isEnded) this.#cancelled.abort(new Cancelled("SIGTERM"));
+  cancel(signalName = "SIGTERM"): void {
+    if (!this.isEnded) this.#cancelled.abort(new Cancelled(signalName));
   }
 
   hurry(): void {
