@@ -25,6 +25,7 @@ export const explain: Command = {
     ["step-runner explain ./greet", "see the inputs of a step in a folder"],
     ["step-runner explain gitlab.com/group/project/-/greet@v1 --format json", "for machines"],
     ["step-runner explain builtin://docker/auth", "a step of this program"],
+    ["step-runner explain owner/repo@v1", "a GitHub action"],
   ],
   run,
 };

@@ -28,6 +28,8 @@ export const run: Command = {
     "REF names a step: a folder (./step, /opt/step), a git repository (host/group/project@REV, " +
       "host/group/project/-/dir@REV below its steps/ folder, git+https://host/project//dir@REV from its root), " +
       "a zip file (./step.zip//dir, https://host/step.zip), or - for a definition on standard input.",
+    "A GitHub action is named as after uses: in a workflow: owner/repo@REF, owner/repo/dir@REF, docker://image, or a folder " +
+      "with an action.yml.",
     "--json takes a list of steps, a definition, {spec, definition}, or a baseline message.",
   ],
   flags: {
@@ -52,6 +54,7 @@ export const run: Command = {
   examples: [
     ["step-runner run ./greet --inputs who=world", "run the step in a folder"],
     ["step-runner run gitlab.com/group/project/-/greet@v1 --inputs who=world", "run a step of a git repository"],
+    ["step-runner run owner/repo@v1 --inputs fetch-depth=0", "run a GitHub action"],
     [`step-runner run --json '[{"name":"a","script":"echo hi"}]'`, "run a list of steps"],
   ],
   run: execute,

@@ -293,8 +293,10 @@ function explain(error: unknown, image: ImageLocation): unknown {
   if (!isCacheError(error) || image.tag !== "latest" || error.hint !== undefined) return error;
   if (!["REFERENCE_NOT_FOUND", "AUTH_FAILED", "TRANSPORT", "ARCHIVE_INVALID"].includes(error.code)) return error;
   const path = image.uri.replace(/^oci:\/\//, "");
+  const action = /^registry\.gitlab\.com\/([^/]+\/[^/]+)$/.exec(path)?.[1];
+  const orAction = action === undefined ? "" : `; if a GitHub action was meant, ${action}@REV`;
   return new CacheError(error.code, error.message, {
     cause: error.cause,
-    hint: `It was looked for as an OCI image. If a git repository was meant, write ${path}@REV.`,
+    hint: `It was looked for as an OCI image. If a git repository was meant, write ${path}@REV${orAction}.`,
   });
 }

@@ -27,7 +27,7 @@ export function sourcedCache(
     const resource = renamed(request, found);
     if (pin !== undefined && !isSameKind) checkTree(pin, resource);
     const isInPlace = found.resource.kind === "local";
-    const note = `Taken from ${source.shown} by --component-source`;
+    const note = `Taken from ${source.shown} instead of ${componentName(request).uri}`;
     return { found, as: { ...found, resource, note, ...(isInPlace ? { isInPlace } : {}) } };
   });
 }

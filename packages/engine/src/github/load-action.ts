@@ -72,7 +72,7 @@ export async function loadAction(
       return inPlace(imageAction(reference.image), { tools, dir: tools.workspace });
     case "workspace": {
       const dir = join(tools.workspace, reference.dir);
-      if (!existsSync(dir)) throw notFound(dir, formatAction(reference), true);
+      if (!existsSync(dir)) throw notFound(dir, formatAction(reference), { mayCome: true });
       assertInside(tools.workspace, dir);
       const { resource, fetch } = await tools.resolve({ kind: "local", dir });
       return compile(dir, { root: dir, isInPlace: true, name: formatAction(reference), resource, fetch, tools });
@@ -168,7 +168,7 @@ function compile(dir: string, origin: Origin): LoadedStep {
   const readable = join(source, relative(root, dir));
   const manifest = MANIFEST_FILES.find((file) => existsSync(join(readable, file)));
   const file = manifest ?? DOCKERFILE_ACTIONS.find((candidate) => existsSync(join(readable, candidate)));
-  if (file === undefined) throw notFound(readable, name, false);
+  if (file === undefined) throw notFound(readable, name, { isRoot: !isInPlace && readable === source });
   if (!isInPlace) assertInside(source, join(readable, file));
   const loaded = {
     dir,
@@ -190,7 +190,11 @@ function compile(dir: string, origin: Origin): LoadedStep {
   return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition), positionOf };
 }
 
-function notFound(dir: string, name: string, mayCome: boolean): EngineError {
+function notFound(
+  dir: string,
+  name: string,
+  { mayCome = false, isRoot = false }: { readonly mayCome?: boolean; readonly isRoot?: boolean },
+): EngineError {
   if (!existsSync(dir)) {
     const hint = mayCome ? "An action in the workspace is there only after a step has brought it." : undefined;
     return new EngineError("STEP_NOT_FOUND", `Cannot find an action in "${name}": there is no such folder`, { hint });
@@ -198,6 +202,10 @@ function notFound(dir: string, name: string, mayCome: boolean): EngineError {
   const wanted = [...MANIFEST_FILES, "Dockerfile"].join(", ");
   const isStep = DEFAULT_FILES.some((file) => existsSync(join(dir, file)));
   return new EngineError("STEP_NOT_FOUND", `Cannot find an action in "${name}": it has no ${wanted}`, {
-    hint: isStep ? "There is a step in it, which is named with step: rather than action: or uses:." : undefined,
+    hint: isStep
+      ? "There is a step in it, which is named with step: rather than action: or uses:."
+      : isRoot
+        ? "One in a folder is named with it: owner/repo/dir@ref, or URL//dir@ref."
+        : undefined,
   });
 }
