@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createGitRepository, hasProgram } from "@steps/testkit";
 import { expect, test } from "vitest";
@@ -13,15 +13,17 @@ test.skipIf(!hasProgram("git"))(
     cpSync(EXAMPLE, world.work, { recursive: true });
     const repository = await createGitRepository(world.work, { LICENSE: "MIT\n" });
     const commit = await repository.revision();
+    const readme = readFileSync(join(EXAMPLE, "README.md"), "utf8");
+    const words = readme.split(/\s+/).filter((word) => word !== "").length;
     const ended = await world.run(["local", "--output-file", "../trace.json"]);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     expect(ended.stdout.split("\n").slice(1)).toEqual([
-      "It has 87 bytes",
-      "15 words",
-      "15 words",
-      `15 words at ${commit.slice(0, 7)}; the action counted in JavaScript`,
-      "After the last step: 15 words were counted",
-      "After the last step: 15 words were counted",
+      `It has ${Buffer.byteLength(readme)} bytes`,
+      `${words} words`,
+      `${words} words`,
+      `${words} words at ${commit.slice(0, 7)}; the action counted in JavaScript`,
+      `After the last step: ${words} words were counted`,
+      `After the last step: ${words} words were counted`,
       "",
     ]);
     const { root } = await readTrace(join(world.dir, "trace.json"));
