@@ -125,6 +125,26 @@ describe("HTTP/1.1", () => {
       expect(await ask(host)).toBe("200");
   });
 
+  test.each(["127.1", "localhost"])(
+    "a name that leads here by its DNS is refused on --host %s, but that name is not",
+    async (host) => {
+      const { url } = await openPort({ host, token: undefined });
+      const { port, hostname } = new URL(url);
+      const ask = async (name: string): Promise<string> => {
+        const socket = connect(Number(port), hostname.replace(/[[\]]/g, ""));
+        socket.end(
+          `GET ${path}List?encoding=json&message=%7B%7D HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`,
+        );
+        let text = "";
+        for await (const chunk of socket) text += String(chunk);
+        return text.slice(9, 12);
+      };
+      expect(await ask("evil.example.com")).toBe("403");
+      expect(await ask(`${host}:${port}`)).toBe("200");
+      expect(await ask(host.toUpperCase())).toBe("200");
+    },
+  );
+
   test("garbage, and a preface byte by byte", async () => {
     const world = await openPort();
     const port = Number(new URL(world.url).port);
@@ -155,6 +175,10 @@ test("a port that is taken is said to be", async () => {
   const { url, service } = await openPort();
   await expect(listenPort(service, { port: Number(new URL(url).port), token: "x" })).rejects.toMatchObject({
     code: "SOCKET_IN_USE",
+  });
+  await expect(listenPort(service, { port: 0, host: "no.such.invalid", token: "x" })).rejects.toMatchObject({
+    code: "SOCKET_UNUSABLE",
+    message: 'Cannot listen on port 0 of "no.such.invalid": ENOTFOUND',
   });
 });
 

@@ -158,6 +158,16 @@ describe("a handler that throws", () => {
 });
 
 describe("a connection", () => {
+  test("is one of very many that are open and say nothing", async () => {
+    const world = await openWorld();
+    for (let group = 0; group < 30; group++) {
+      const opened = Array.from({ length: 50 }, () => openConnection(world.socket));
+      // The service greets those that it has taken.
+      await Promise.all(opened.map((connection) => once(connection, "data")));
+    }
+    await expect(clientsOf(world.socket).ours.list({})).resolves.toBeDefined();
+  });
+
   test("with garbage ends, and only that one", async () => {
     const world = await openWorld();
     await answers(world);

@@ -7,7 +7,8 @@ const HANG_UP_MS = 500;
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const SESSION_WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_STREAMS = 1024;
-const MAX_CONNECTIONS = 1024;
+/** Each of the jobs that run at once may have some followers, on a connection each. */
+export const MAX_CONNECTIONS = 4096;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /** An HTTP/2 server without TLS, and the connections that it has. */

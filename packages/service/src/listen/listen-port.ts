@@ -1,11 +1,11 @@
-import { createServer as createHttpServer } from "node:http";
+import { lookup } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Service } from "../create-service.ts";
 import { ServiceError } from "../service-error.ts";
-import { createConnections } from "./connections.ts";
+import { createConnections, MAX_CONNECTIONS } from "./connections.ts";
+import { createHttpConnections } from "./http-connections.ts";
 import type { Listener } from "./listener.ts";
-import { guardPort, isLoopbackHost } from "./port-guard.ts";
-import type { RequestHandler } from "./request-handler.ts";
+import { guardPort } from "./port-guard.ts";
 
 /** Where and for whom a service listens on TCP. */
 export interface PortOptions {
@@ -18,8 +18,6 @@ export interface PortOptions {
 }
 
 const GREETING_MS = 10_000;
-const MAX_CONNECTIONS = 1024;
-const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
  * Serves on TCP, without TLS: gRPC over HTTP/2, and Connect and gRPC-Web over HTTP/1.1 too, all on one port.
@@ -28,17 +26,17 @@ const MAX_HEADER_BYTES = 64 * 1024;
  */
 export async function listenPort(service: Service, options: PortOptions): Promise<Listener> {
   const { port, host = "127.0.0.1", token } = options;
-  const isLoopback = isLoopbackHost(host.includes(":") ? `[${host}]` : host);
-  const handle = guardPort(service.handle, { token, isLoopback });
+  const address = await resolveHost(host, port);
+  const handle = guardPort(service.handle, { token, host, isLoopback: /^127\.|^::1$/.test(address) });
   const connections = createConnections(handle);
   const old = createHttpConnections(handle);
   const server = createServer({ noDelay: true }, (socket) =>
     sniff(socket, (isHttp2) => (isHttp2 ? connections.server.emit("connection", socket) : old.take(socket))),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  await bind(server, port, host);
+  await bind(server, { port, host, address });
   server.on("error", (error: NodeJS.ErrnoException) => service.log(`A connection was not taken: ${error.code}`));
-  const { port: bound, address } = server.address() as AddressInfo;
+  const { port: bound } = server.address() as AddressInfo;
   const ended = async (): Promise<void> => {
     await Promise.all([connections.ended(), old.ended()]);
   };
@@ -59,14 +57,30 @@ export async function listenPort(service: Service, options: PortOptions): Promis
   };
 }
 
-async function bind(server: Server, port: number, host: string): Promise<void> {
+interface Place {
+  readonly port: number;
+  readonly host: string;
+  readonly address: string;
+}
+
+async function resolveHost(host: string, port: number): Promise<string> {
+  try {
+    return (await lookup(host)).address;
+  } catch (cause) {
+    throw cannotListen({ port, host }, cause as NodeJS.ErrnoException);
+  }
+}
+
+function cannotListen({ port, host }: Omit<Place, "address">, cause: NodeJS.ErrnoException): ServiceError {
+  const code = cause.code === "EADDRINUSE" ? "SOCKET_IN_USE" : "SOCKET_UNUSABLE";
+  return new ServiceError(code, `Cannot listen on port ${port} of "${host}": ${cause.code}`, { cause });
+}
+
+async function bind(server: Server, place: Place): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const fail = (cause: NodeJS.ErrnoException): void => {
-      const code = cause.code === "EADDRINUSE" ? "SOCKET_IN_USE" : "SOCKET_UNUSABLE";
-      reject(new ServiceError(code, `Cannot listen on port ${port} of "${host}": ${cause.code}`, { cause }));
-    };
+    const fail = (cause: NodeJS.ErrnoException): void => reject(cannotListen(place, cause));
     server.once("error", fail);
-    server.listen({ port, host }, () => {
+    server.listen({ port: place.port, host: place.address }, () => {
       server.off("error", fail);
       resolve();
     });
@@ -94,52 +108,4 @@ function sniff(socket: Socket, handOver: (isHttp2: boolean) => void): void {
   socket.once("end", () => socket.destroy());
   socket.once("close", () => clearTimeout(timer));
   socket.on("readable", look);
-}
-
-interface HttpConnections {
-  take(socket: Socket): void;
-  goAway(): void;
-  ended(): Promise<void>;
-  destroy(): void;
-}
-
-// A server of HTTP/1.1 that never listens itself, so it knows of its connections only what it is told here.
-function createHttpConnections(handle: RequestHandler): HttpConnections {
-  const server = createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES });
-  const calls = new Map<Socket, number>();
-  const waiting = new Set<() => void>();
-  let isStopping = false;
-  const count = (socket: Socket, change: number): void => {
-    const now = (calls.get(socket) ?? 0) + change;
-    if (calls.has(socket)) calls.set(socket, now);
-    if (isStopping && now === 0) socket.destroySoon();
-  };
-  server.on("clientError", (_error, socket) => socket.destroy());
-  server.on("request", (request, reply) => {
-    count(request.socket, 1);
-    reply.once("close", () => count(request.socket, -1));
-    handle(request, reply);
-  });
-  return {
-    take: (socket) => {
-      calls.set(socket, 0);
-      const timer = setTimeout(() => calls.get(socket) === 0 && socket.destroy(), GREETING_MS).unref();
-      socket.once("close", () => {
-        clearTimeout(timer);
-        calls.delete(socket);
-        if (calls.size > 0) return;
-        for (const resolve of waiting) resolve();
-        waiting.clear();
-      });
-      server.emit("connection", socket);
-    },
-    goAway: () => {
-      isStopping = true;
-      for (const [socket, running] of calls) if (running === 0) socket.destroy();
-    },
-    ended: () => new Promise<void>((resolve) => (calls.size === 0 ? resolve() : void waiting.add(resolve))),
-    destroy: () => {
-      for (const socket of calls.keys()) socket.destroy();
-    },
-  };
 }

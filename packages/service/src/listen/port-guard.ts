@@ -9,7 +9,9 @@ import { end, type RequestHandler, type ServerReply, type ServerRequest } from "
 export interface PortRules {
   /** What a call carries as `authorization: Bearer …`; `undefined` lets everybody in who comes from no web page. */
   readonly token: string | undefined;
-  /** The service is bound to a loopback address, so a call by another name is a web page that was led here by its DNS. */
+  /** The name or address that the service was told to listen on. */
+  readonly host: string;
+  /** That is one of loopback, so a call by another name is a web page that was led here by its DNS. */
   readonly isLoopback: boolean;
 }
 
@@ -19,7 +21,7 @@ export function guardPort(handle: RequestHandler, rules: PortRules): RequestHand
     request.on("error", () => undefined);
     reply.on("error", () => undefined);
     const { origin } = request.headers;
-    if (rules.isLoopback && !isLoopbackHost(hostOf(request)))
+    if (rules.isLoopback && !isOwnName(hostOf(request), rules.host))
       return refuse(request, reply, 403, "permission_denied", "The service is called by a name that is not its own");
     if (origin !== undefined && rules.token === undefined)
       return refuse(request, reply, 403, "permission_denied", "Web pages may not call a service without a token");
@@ -37,9 +39,10 @@ function hostOf(request: ServerRequest): string {
   return ("authority" in request ? request.authority : undefined) ?? request.headers.host ?? "";
 }
 
-/** `localhost`, 127.0.0.0/8 and `[::1]`, with a port or without. */
-export function isLoopbackHost(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
+/** What was told, `localhost`, 127.0.0.0/8 and `[::1]`, with a port or without. */
+function isOwnName(authority: string, host: string): boolean {
+  const name = authority.replace(/:\d+$/, "").toLowerCase();
+  return name === host.toLowerCase() || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(name);
 }
 
 function hasToken(request: ServerRequest, token: string): boolean {
