@@ -6,6 +6,16 @@ type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
 const SHOW_AFTER_MS = 500;
 const REDRAW_MS = 250;
 
+/** Notes on a GitHub action, of which a job may have many. */
+const OF_ACTIONS: ReadonlySet<string> = new Set([
+  "action-input",
+  "action-pre",
+  "condition",
+  "node-other-version",
+  "node-own-runtime",
+  "node-not-usable",
+]);
+
 /** What a person sees of a run besides the output of its steps; all of it on standard error. */
 export class Progress {
   readonly #terminal = terminalOf(2);
@@ -18,7 +28,7 @@ export class Progress {
   }
 
   readonly onEvent = (event: JournalEvent): void => {
-    if (event.type === "note" && this.#isWorthSaying(event)) this.#say(event.message);
+    if (event.type === "note" && this.#isWorthSaying(event)) this.#say(this.#withStep(event));
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
     if (event.type === "process-starting" && !this.#isQuiet)
       this.#say(this.#terminal.dim(`Running step ${this.#nameOf(event.path)}`));
@@ -28,6 +38,11 @@ export class Progress {
   // Where an artifact went is news too: nobody can guess the folder of the run.
   #isWorthSaying({ level, code }: Extract<JournalEvent, { readonly type: "note" }>): boolean {
     return level === "error" || (!this.#isQuiet && (level === "warning" || code === "artifact"));
+  }
+
+  // It comes before the line that names the step.
+  #withStep({ code, path, message }: Extract<JournalEvent, { readonly type: "note" }>): string {
+    return path === "" || !OF_ACTIONS.has(code) ? message : `${stepName(this.#names.get(path), path)}: ${message}`;
   }
 
   /** A fetch that takes long shows how far it is, on a terminal only and in one line that is drawn over. */
@@ -51,7 +66,7 @@ export class Progress {
 
   #nameOf(path: string): string {
     const name = this.#names.get(path) ?? "";
-    return name === "" ? `#${Number(path.split("/").at(-1)) + 1}` : `name=${name}`;
+    return name === "" ? `#${numberOf(path)}` : `name=${name}`;
   }
 
   #endFetch(): void {
@@ -65,6 +80,14 @@ export class Progress {
     this.#endFetch();
     void errors.write(Buffer.from(`${text}\n`));
   }
+}
+
+function stepName(name: string | undefined, path: string): string {
+  return name === undefined || name === "" ? `step #${numberOf(path)}` : `step ${JSON.stringify(name)}`;
+}
+
+function numberOf(path: string): number {
+  return Number(path.split("/").at(-1)) + 1;
 }
 
 function amount(progress: FetchProgress): string {

@@ -28,6 +28,22 @@ describe("formatTrace()", () => {
     expect(shown("sha256:ab")).toContain("oci://h.io/g/i@sha256:ab\n");
   });
 
+  it("shows what an action wants to be seen, and a failure that was allowed", () => {
+    const annotations = [
+      { level: "warning", message: "look", title: "Here", file: "a.js", line: 3 },
+      { level: "notice", message: "done" },
+    ];
+    const failed = { status: "failure" as const, exitCode: 3 };
+    const children = [{ path: "0", name: "a", det: failed, obs: { conclusion: "success" as const, annotations } }];
+    const shown = formatTrace({ root: { children } }, { width: 100, hasColor: false });
+    expect(shown.split("\n").slice(1)).toEqual([
+      "└─ ✗ a  failure  (allowed)  exit 3",
+      "     warning: a.js:3: Here: look",
+      "     notice: done",
+      "",
+    ]);
+  });
+
   it("cuts what is wider than the terminal", () => {
     for (const width of [10, 40]) {
       const lines = formatTrace(trace, { width, hasColor: false }).split("\n");

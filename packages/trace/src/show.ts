@@ -105,6 +105,7 @@ function describeStep(record: StepRecordJson, trace: TraceJson): string {
     stepLabel(record),
     obs?.durationMs === undefined ? "" : formatDuration(Number(obs.durationMs)),
     status === "success" ? "" : status === "run_status_unspecified" ? "unknown" : status,
+    obs?.conclusion === "success" ? "(allowed)" : "",
     code,
     det?.signal ?? "",
     resource ? describeResource(resource) : "",
