@@ -14,7 +14,9 @@ export function lazyHandler(make: () => Promise<RequestHandler>, log: OperatorLo
     const ignore = (): void => undefined;
     request.on("error", ignore);
     reply.on("error", ignore);
-    making ??= make();
+    making ??= make().finally(() => {
+      making = undefined;
+    });
     making
       .then((made) => {
         handler = made;
