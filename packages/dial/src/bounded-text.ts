@@ -37,3 +37,8 @@ export function printable(text: string): string {
     .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, "");
   return plain.trim();
 }
+
+/** What a proxy said without its own advice, which is for those who start it. */
+export function withoutHint(words: string): string {
+  return words.replaceAll(/\n {2}hint: .*/g, "");
+}

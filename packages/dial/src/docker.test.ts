@@ -129,7 +129,7 @@ describe("dialDocker finds the proxy", () => {
     let polls = 0;
     const daemon = await startDaemon({
       start: (_command, socket) => {
-        speak(socket, frame(2, "no service at "), frame(2, "/tmp/x.sock\n"));
+        speak(socket, frame(2, "no service at "), frame(2, "/tmp/x.sock\n  hint: Start one.\n"));
         socket.end();
       },
       inspect: () => (++polls < 4 ? '{"Running":true,"ExitCode":null}' : '{"Running":false,"ExitCode":1}'),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { printable } from "./bounded-text.ts";
+import { printable, withoutHint } from "./bounded-text.ts";
 import { DialError } from "./dial-error.ts";
 import type { Dial } from "./dial.ts";
 import { askDocker, type DockerRequest, messageOfAnswer } from "./docker-api.ts";
@@ -147,14 +147,14 @@ interface Silence {
 async function explain(attempt: Attempt, { id, command, stream, text }: Silence): Promise<DialError> {
   const name = command.join(" ");
   const status = await exitStatus(attempt, id);
-  const words = [stream.stderr.toString(), printable(text)].filter((part) => part !== "").join("\n");
+  const words = withoutHint([stream.stderr.toString(), printable(text)].filter((part) => part !== "").join("\n"));
   const quoted = words === "" ? "" : `: ${words}`;
   if (status === 126 || status === 127) return new MissingProgram(`'${name}'${quoted}`);
   const where = `in container '${attempt.target.container}'`;
   if (status !== undefined) {
     const message = `'${name}' ${where} ended with exit status ${status} before a service answered${quoted}`;
     return new DialError("NO_SERVICE", message, {
-      hint: "Start the service in the container with 'step-runner serve'",
+      hint: "Start the service in the container with 'step-runner serve', or name its socket to the proxy",
     });
   }
   if (words === "") return new DialError("UNREACHABLE", `The connection to '${name}' ${where} was lost`);

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import type { Duplex } from "node:stream";
-import { printable } from "./bounded-text.ts";
+import { printable, withoutHint } from "./bounded-text.ts";
 import { DialError } from "./dial-error.ts";
 import type { Dial } from "./dial.ts";
 import { untilHttp2 } from "./expect-http2.ts";
@@ -165,7 +165,7 @@ async function explainSocket(path: string, text: string): Promise<DialError> {
 
 async function explainCommand(stream: SshStream, text: string): Promise<DialError> {
   await untilClosed(stream);
-  const said = [stream.stderr, printable(text)].filter((words) => words !== "").join("\n");
+  const said = withoutHint([stream.stderr, printable(text)].filter((words) => words !== "").join("\n"));
   const { exit } = stream;
   const end = exit === undefined ? "stopped" : exit.signal === undefined ? `exit status ${exit.code}` : exit.signal;
   if (stream.isClosed) return new DialError("NO_SERVICE", `the proxy ended (${end})${said === "" ? "" : `: ${said}`}`);
