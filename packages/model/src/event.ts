@@ -178,7 +178,7 @@ export interface SecretFound {
   readonly type: "secret-found";
   readonly at: number;
   readonly path: string;
-  /** All of it is marked. */
+  /** The secret, then forms of it to be masked as they are; all of it is marked. */
   readonly values: readonly RuntimeValue[];
 }
 

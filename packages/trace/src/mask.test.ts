@@ -143,4 +143,14 @@ describe("createMasker()", () => {
     masker.add("j".repeat(2_000_000));
     expect(masker.unmaskable).toBe(1);
   });
+
+  it("masks forms of a secret as they are, so that many secrets of many lines fit in", () => {
+    const masker = createMasker();
+    masker.addForm("form-of-a-secret");
+    masker.addForm("abcd");
+    expect(masker.isEmpty).toBe(false);
+    expect(masker.unmaskable).toBe(0);
+    const encoded = Buffer.from("form-of-a-secret").toString("base64");
+    expect(masker.text(`form-of-a-secret ${encoded} abcd`)).toBe(`[MASKED] ${encoded} abcd`);
+  });
 });

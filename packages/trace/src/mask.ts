@@ -10,6 +10,8 @@ export interface Masker {
    * refused, since masking them would ruin what is shown; `unmaskable` counts them.
    */
   add(secret: string): void;
+  /** Masks this text as it is, and nothing that is derived of it: a form of a secret that was added. */
+  addForm(form: string): void;
   /** Nothing was added. */
   readonly isEmpty: boolean;
   /** How many different texts were refused. */
@@ -104,8 +106,14 @@ export function createMasker(options: MaskOptions = {}): Masker {
       );
       if (added.length > 0) version += 1;
     },
+    addForm(form) {
+      if (forms.has(form) || isUnmaskable(form) || form.length > MAX_SECRET_BYTES) return;
+      forms.add(form);
+      queue([form], pending.patterns);
+      version += 1;
+    },
     get isEmpty() {
-      return known.size === 0;
+      return forms.size === 0;
     },
     get unmaskable() {
       return refused.size;
@@ -115,11 +123,11 @@ export function createMasker(options: MaskOptions = {}): Masker {
     },
     text(text) {
       if (findsTokens && hasToken(text)) return Buffer.from(maskBytes(Buffer.from(text), current(), true)).toString();
-      if (known.size === 0 || text.length * 3 < minLength) return text;
+      if (forms.size === 0 || text.length * 3 < minLength) return text;
       return maskText(text, current());
     },
     bytes(chunk) {
-      return known.size === 0 && !findsTokens ? chunk : maskBytes(chunk, current(), findsTokens);
+      return forms.size === 0 && !findsTokens ? chunk : maskBytes(chunk, current(), findsTokens);
     },
     stream() {
       return createMaskStream({ automata: current, version: () => version, findsTokens });

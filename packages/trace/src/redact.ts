@@ -7,7 +7,9 @@ import {
   type Resource,
   type RuntimeString,
   type RuntimeValue,
+  type SecretFound,
   Sensitive,
+  secretTexts,
   type SpecDefinition,
   type StepEvent,
   type StepFailure,
@@ -132,12 +134,20 @@ export function createRedactor(masker: Masker): Redactor {
   return {
     masker,
     redact(event) {
+      if (event.type === "secret-found") registerFound(event, masker);
       for (const record of marked(event)) {
         for (const key of Object.keys(record)) registerSecrets(record[key] as RuntimeValue, masker);
       }
       return redact(event);
     },
   };
+}
+
+// What is derived of a form is no form of the secret, and only so much can be looked for.
+function registerFound({ values }: SecretFound, masker: Masker): void {
+  const [secret, ...forms] = values.flatMap((value) => [...secretTexts(value)]);
+  if (secret !== undefined) masker.add(secret);
+  for (const form of forms) masker.addForm(form);
 }
 
 /** The parts of an event that may be marked. */
@@ -153,10 +163,9 @@ function marked(event: StepEvent): readonly Records[] {
       return [event.env, { command: [...event.command] }];
     case "step-finished":
       return [event.outputs, event.exports];
-    case "secret-found":
-      return [{ values: [...event.values] }];
     case "run-finished":
       return [event.outputs];
+    case "secret-found":
     case "step-opened":
     case "component-resolved":
     case "process-started":

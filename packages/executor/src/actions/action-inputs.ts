@@ -9,12 +9,11 @@ import {
   Sensitive,
   sensitive,
   type Spec,
-  type Value,
 } from "@steps/model";
 import { type Run, tell } from "../run.ts";
 import { inputText } from "./action-process.ts";
 import { findActionProblems } from "./find-action-problems.ts";
-import { type ActionScope, evaluationOf } from "./action-scope.ts";
+import { type ActionScope, evaluationOfDefault } from "./action-scope.ts";
 
 /** The inputs of an action, all of them texts, by the names of its manifest. */
 export type ActionInputs = Readonly<Record<string, RuntimeString>>;
@@ -52,8 +51,7 @@ export function resolveActionInputs(
 // A default that is the token is as secret as the token.
 function defaultOf(run: Run, scope: ActionScope, text: string): RuntimeString {
   if (!hasExpression(text)) return text;
-  const nothing: ActionScope = { ...scope, inputs: createObject<Value>(), steps: createObject<Value>() };
-  const value = evaluateText(text, evaluationOf(run, nothing));
+  const value = evaluateText(text, evaluationOfDefault(run, scope));
   const { token } = scope.job.host;
   return token instanceof Sensitive && value === token.value && value !== ""
     ? (sensitive(value) as RuntimeString)

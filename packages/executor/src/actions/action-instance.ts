@@ -70,6 +70,7 @@ export function createInstance(run: Run, call: ActionCall, before?: ActionInstan
     inputs: mapObject(inputs, reveal) as Record<string, Value>,
     steps: createObject<Value>(),
     action: runningAction(call),
+    isJob: false,
   };
   if (before !== undefined) return Object.assign(before, { call, definition, part, inputs, scope });
   const id = caller.job.takeId(call.id === "" ? idOf(call) : call.id);

@@ -27,7 +27,7 @@ export class ActionJob {
   /** Of the job's containers, if it has any. */
   network: string | undefined;
   /** What steps put in front of the PATH, the newest first. */
-  readonly paths: string[] = [];
+  paths: readonly string[] = [];
   /** Of the job of a workflow; empty elsewhere. */
   contexts: Readonly<Record<string, Value>> = createObject();
   readonly #files = new Map<string, CommandFiles>();
@@ -96,11 +96,9 @@ export class ActionJob {
     return path;
   }
 
-  /** Puts a folder in front of the PATH of all steps to come. */
-  addPath(path: string): void {
-    const at = this.paths.indexOf(path);
-    if (at !== -1) this.paths.splice(at, 1);
-    this.paths.unshift(path);
+  /** Puts folders in front of the PATH of all steps to come, the last before the others. */
+  addPaths(paths: readonly string[]): void {
+    this.paths = [...new Set([...paths.toReversed(), ...this.paths])];
   }
 
   /** The files of the one process that runs, or of the one of a branch: names that are the same in every run. */

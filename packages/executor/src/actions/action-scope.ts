@@ -17,6 +17,8 @@ export interface ActionScope {
   readonly action: RunningAction;
   /** How the composite action is doing; absent outside of one. */
   readonly status?: () => Status;
+  /** Whether the texts are those of a workflow's job: they see its `secrets`, `vars` and `needs`, which no action does. */
+  readonly isJob: boolean;
 }
 
 /** The action that a step is, or belongs to. */
@@ -71,7 +73,7 @@ export const NOTHING: Contexts = {
   jobs: null,
 };
 
-// What the job can grant; composite actions see none of it.
+// What the job can grant.
 function secretsOf(run: Run, job: ActionJob): Value {
   const { token } = job.host;
   const granted = mapObject(run.request.secrets ?? {}, revealString);
@@ -88,8 +90,7 @@ export function evaluationOf(
   const environment = overrides.environment ?? scope.environment;
   const contexts: Contexts = {
     ...NOTHING,
-    ...job.contexts,
-    ...(scope.status === undefined ? { secrets: () => secretsOf(run, job) } : { secrets: null }),
+    ...(scope.isJob ? { ...job.contexts, secrets: () => secretsOf(run, job) } : {}),
     github: () => githubOf(scope, overrides.id ?? "") as Value,
     runner: () => job.description.runner as Value,
     env: () => mapObject(environment.declared(), revealString) as Value,
@@ -102,6 +103,15 @@ export function evaluationOf(
   const { workDir } = run.request;
   return { contexts, hashFiles: (patterns) => hashFiles(patterns, { workspace: workDir, signal: run.signal }) };
 }
+
+/** What the default of an input is given: nothing that the caller has not meant for the action. */
+export function evaluationOfDefault(run: Run, scope: ActionScope): EvaluateOptions {
+  const { contexts, ...rest } = evaluationOf(run, scope);
+  const seen = DEFAULT_CONTEXTS.map((name) => [name, contexts[name] ?? null] as const);
+  return { ...rest, contexts: { ...NOTHING, ...Object.fromEntries(seen) } };
+}
+
+const DEFAULT_CONTEXTS = ["github", "runner", "job", "strategy", "matrix"] as const;
 
 /** The answers of the status functions for a step of this place. */
 export function statusOf(run: Run, scope: ActionScope, isPhase: boolean): NonNullable<EvaluateOptions["status"]> {

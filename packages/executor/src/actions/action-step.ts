@@ -63,6 +63,7 @@ function scopeOfList(job: ActionJob, level: Pick<Level, "path" | "environment">)
     environment: level.environment,
     steps: createObject<Value>(),
     action: NO_ACTION,
+    isJob: false,
   };
 }
 

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Annotation as Found, type CommandSink, isBlockedVariable } from "@steps/github-language";
-import { type Annotation, createObject, type RuntimeString, sensitive } from "@steps/model";
+import { type Annotation, createObject, messageOf, type RuntimeString, sensitive } from "@steps/model";
+import { readStepFile } from "../read-step-file.ts";
 import { type Run, tell } from "../run.ts";
 import type { ActionScope } from "./action-scope.ts";
 
@@ -19,11 +20,14 @@ export class CommandEffects implements CommandSink {
   readonly #run: Run;
   readonly #scope: ActionScope;
   readonly #state: Map<string, string>;
+  /** Names of the state as they were written, by their lower case: another case of a name is the same. */
+  readonly #stateNames: Map<string, string>;
 
   constructor(run: Run, scope: ActionScope, state: Map<string, string>) {
     this.#run = run;
     this.#scope = scope;
     this.#state = state;
+    this.#stateNames = new Map([...state.keys()].map((name) => [name.toLowerCase(), name]));
   }
 
   setOutput(name: string, value: string): void {
@@ -31,10 +35,10 @@ export class CommandEffects implements CommandSink {
   }
 
   saveState(name: string, value: string): void {
-    // The name keeps its case, though another case of it is the same.
-    for (const known of this.#state.keys()) {
-      if (known.toLowerCase() === name.toLowerCase()) this.#state.delete(known);
-    }
+    const key = name.toLowerCase();
+    const known = this.#stateNames.get(key);
+    if (known !== undefined && known !== name) this.#state.delete(known);
+    this.#stateNames.set(key, name);
     this.#state.set(name, value);
   }
 
@@ -72,13 +76,13 @@ export class CommandEffects implements CommandSink {
   }
 
   addMatcher(file: string): void {
-    const { workDir } = this.#run.request;
-    const path = resolve(workDir, file);
     try {
-      if (statSync(path).size > MAX_MATCHER_BYTES) throw new Error("it is too large");
-      this.#scope.job.matchers.add(readFileSync(path, "utf8"), file);
+      // It may be a pipe that nobody writes to.
+      const read = readStepFile(realpathSync(resolve(this.#run.request.workDir, file)), MAX_MATCHER_BYTES);
+      if ("problem" in read) throw new Error(read.problem);
+      this.#scope.job.matchers.add(read.content.toString("utf8"), file);
     } catch (error) {
-      this.problem(`Cannot read the problem matcher "${file}": ${(error as Error).message}`);
+      this.problem(`Cannot read the problem matcher "${file}": ${messageOf(error)}`);
     }
   }
 
@@ -90,8 +94,9 @@ export class CommandEffects implements CommandSink {
     if (this.paths.length > 0) {
       const known = (environment.flatten()["PATH"] ?? "") as RuntimeString;
       const before = typeof known === "string" ? known.split(":") : [];
-      for (const path of this.paths) job.addPath(path);
-      const rest = before.filter((path) => path !== "" && !job.paths.includes(path));
+      job.addPaths(this.paths);
+      const own = new Set(job.paths);
+      const rest = before.filter((path) => path !== "" && !own.has(path));
       exports["PATH"] = [...job.paths, ...rest].join(":");
     }
     if (Object.keys(exports).length > 0) environment.export(exports);

@@ -26,6 +26,7 @@ export async function runWorkflowJob(run: Run, level: Level, definition: StepsDe
     environment: level.environment,
     steps: createObject<Value>(),
     action: NO_ACTION,
+    isJob: true,
   };
   exportEnv(run, scope, definition.env);
   const list = { invocations: definition.steps, dir: level.dir, root: level.root };
