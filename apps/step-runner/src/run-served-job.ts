@@ -36,6 +36,8 @@ export async function serveJob(line: CommandLine, port: number, job?: ServedJob)
     }
     const exitCode = await runServed(line, service, { job, files, stop });
     await Promise.race([service.drain(DRAIN_MS), aborted(stop.signal)]);
+    // Nobody can ask for it any more, and its log may be large.
+    await service.jobs.close(job.id);
     return exitCode;
   } finally {
     await service.stop(stop.hurry);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createWorld, processesWith, type Running, uniqueSeconds, until, type World } from "./harness.ts";
+import { createWorld, processesWith, readAll, type Running, uniqueSeconds, until, type World } from "./harness.ts";
 
 /** A call of our service in Connect's JSON over HTTP/2, through a socket. */
 async function call(
@@ -215,6 +215,8 @@ describe("on a port", () => {
     expect(stderr).toMatch(/^step-runner is listening on http:\/\/127\.0\.0\.1:\d+\nerr\n/);
     expect(stderr).toContain("exit status 3");
     expect(JSON.parse(readFileSync(join(world.work, "trace.json"), "utf8"))).toHaveProperty("traceId");
+    // Nobody could ask for its log any more.
+    expect(readAll(join(world.stateDir, "service")).filter(({ path }) => path.includes("/jobs/"))).toEqual([]);
   });
 
   test("ci runs the same steps again, and beside others", async () => {
