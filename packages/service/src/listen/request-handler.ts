@@ -68,7 +68,7 @@ async function serve(
 
 // RFC 9113, 8.1: a client that still sends what was answered already is told so, or it would wait for room for ever.
 function stopSending(stream: ServerHttp2Stream): void {
-  if (stream.readableEnded || stream.closed) return;
+  if (stream.closed || stream.state.remoteClose !== 0) return;
   stream.close(constants.NGHTTP2_NO_ERROR);
   // What has come and is not read would hold it open.
   stream.destroy();
