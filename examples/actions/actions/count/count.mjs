@@ -1,4 +1,4 @@
-const { appendFileSync, readFileSync } = require("node:fs");
+import { appendFileSync, readFileSync } from "node:fs";
 
 const { INPUT_FILE: file, GITHUB_OUTPUT, GITHUB_STATE } = process.env;
 const atLeast = Number(process.env["INPUT_AT-LEAST"]);
