@@ -46,3 +46,9 @@ test.skipIf(!hasProgram("git"))(
     expect(replay, replay.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("Replay: The same") });
   },
 );
+
+test("examples/actions runs where it lies, below the package of this repository", async () => {
+  const world = createWorld();
+  const ended = await world.run(["local", join(EXAMPLE, ".gitlab-ci.yml"), "--quiet"]);
+  expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("counted in JavaScript") });
+});
