@@ -38,7 +38,7 @@ export function requireToken(job: Job, headers: Headers): void {
   if (mayUse(job, headers)) return;
   if (tokenDigestOf(headers) === undefined)
     throw new ServiceError("TOKEN_MISSING", `Job "${job.id}" has a token, and the call has none`, {
-      hint: `Send it as metadata ${TOKEN_HEADER}.`,
+      hint: `Send the one that the job was run with as metadata ${TOKEN_HEADER}; runner-bridge has --token.`,
     });
   throw new ServiceError("TOKEN_WRONG", `The token is not that of job "${job.id}"`);
 }
