@@ -40,7 +40,10 @@ describe("a job with a token", () => {
     const owner = clientsOf(world.socket, { [TOKEN_HEADER]: "right" });
     await owner.ours.run(request);
     expect(new Set(await Promise.all(everyCall(world)))).toEqual(new Set([Code.Unauthenticated]));
-    const { rawMessage } = await world.ours.cancel({ id: "a" }).then(() => new ConnectError(""), ConnectError.from);
+    const { rawMessage } = await world.ours.cancel({ id: "a" }).then(
+      () => new ConnectError(""),
+      (error: unknown) => ConnectError.from(error),
+    );
     expect(rawMessage).toMatch(/^Job "a" has a token, and the call has none\n {2}hint: .*metadata .*--token\.$/);
     const stranger = clientsOf(world.socket, { [TOKEN_HEADER]: "wrong" });
     expect(new Set(await Promise.all(everyCall(stranger)))).toEqual(new Set([Code.PermissionDenied]));
