@@ -267,6 +267,32 @@ describe("a client that stops reading", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(300_000_000);
     for (const stream of stalled) stream.close(constants.NGHTTP2_CANCEL);
   });
+
+  test("and goes is nothing that the operator has to read of", async () => {
+    const world = await openWorld();
+    await world.ours.run({ id: "big", ciScript: "head -c 20000000 /dev/zero" });
+    for await (const state of world.ours.follow({ id: "big" })) void state;
+    for (const [type, body] of [
+      ["application/connect+json", Buffer.from('{"id":"big"}')],
+      ["application/grpc-web+proto", new BinaryWriter().tag(1, WireType.LengthDelimited).string("big").finish()],
+    ] as const) {
+      const session = openSession(world.socket);
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/steps.v1.StepRunner/FollowIO",
+        "content-type": type,
+      });
+      stream.on("error", () => undefined);
+      stream.end(envelope(body));
+      await once(stream, "response");
+      // The service has filled the window, and waits for more.
+      await callRaw(session, LIST, new Uint8Array());
+      session.destroy();
+      await once(session, "close");
+    }
+    await world.stop();
+    expect(world.log).toEqual([]);
+  });
 });
 
 describe("a stop", () => {

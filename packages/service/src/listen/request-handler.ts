@@ -84,9 +84,13 @@ function replaceAuthority(request: ServerRequest): void {
   else request.headers.host = "localhost";
 }
 
+/** What writing says when the other side is not there any more. */
+const GONE: ReadonlySet<unknown> = new Set(["ECANCELED", "ECONNRESET", "EPIPE"]);
+
 function isLostClient(error: unknown, reply: ServerReply): boolean {
-  const { code } = ConnectError.from(error);
-  return reply.destroyed || code === Code.Aborted || code === Code.Canceled;
+  const { code, cause } = ConnectError.from(error);
+  if (reply.destroyed || code === Code.Aborted || code === Code.Canceled) return true;
+  return cause instanceof Error && GONE.has((cause as NodeJS.ErrnoException).code);
 }
 
 function spellMessage(reply: ServerReply): void {
