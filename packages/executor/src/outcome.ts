@@ -47,6 +47,11 @@ export function isSuccess(status: Status): boolean {
   return status === "success" || status === "skipped";
 }
 
+/** Whether `continue-on-error` is asked about it: what was cancelled is not allowed to have been. */
+export function mayBeAllowed(status: Status): boolean {
+  return !isSuccess(status) && status !== "cancelled";
+}
+
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -47,4 +47,13 @@ describe("Environment", () => {
     const token = sensitive("t");
     expect(Environment.create({ TOKEN: "x" }).with({ TOKEN: token }).flatten()["TOKEN"]).toBe(token);
   });
+
+  it("tells what a variable is at every depth, whatever a level declares", () => {
+    const environment = Environment.create({ PATH: "/bin", HOME: "/root" }).with({ PATH: "/own:/bin" });
+    expect(environment.shared("PATH")).toBe("/bin");
+    environment.export({ PATH: "/added:/bin" });
+    expect(environment.shared("PATH")).toBe("/added:/bin");
+    expect(environment.shared("HOME")).toBe("/root");
+    expect(environment.shared("NONE")).toBeUndefined();
+  });
 });

@@ -67,6 +67,11 @@ export class Environment {
     this.#exports.generation += 1;
   }
 
+  /** What a variable is at every depth, unless a level declares it. */
+  shared(name: string): RuntimeString | undefined {
+    return this.#exports.values[name] ?? this.#base[name];
+  }
+
   /** What was declared and exported, without the base; not to be changed. */
   declared(): EnvironmentRecord {
     return Object.assign(createObject<RuntimeString>(), this.#exports.values, ...this.#layers) as EnvironmentRecord;

@@ -1,7 +1,6 @@
 import { evaluateText, hasExpression } from "@steps/github-language";
 import {
   createObject,
-  type GithubPart,
   isSensitive,
   reveal,
   type RuntimeString,
@@ -13,32 +12,30 @@ import {
 import { type Run, tell } from "../run.ts";
 import { inputText } from "./action-process.ts";
 import { findActionProblems } from "./find-action-problems.ts";
+import type { ActionCall } from "./action-instance.ts";
 import { type ActionScope, evaluationOfDefault } from "./action-scope.ts";
 
 /** The inputs of an action, all of them texts, by the names of its manifest. */
 export type ActionInputs = Readonly<Record<string, RuntimeString>>;
 
-/**
- * What an action is given, and its defaults for the rest. Names are compared without their case; nothing is refused, as
- * GitHub refuses nothing, but said.
- */
+/** Says what is odd in what an action is given; nothing is refused, as GitHub refuses nothing. */
+export function tellInputProblems(
+  run: Run,
+  { path, opened, given }: Pick<ActionCall, "path" | "opened" | "given">,
+): void {
+  const { spec, definition } = opened.specDefinition;
+  for (const { message, hint } of findActionProblems(Object.keys(given), spec, definition.github)) {
+    const text = hint === undefined ? message : `${message}. ${hint}`;
+    tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "action-input", message: text });
+  }
+}
+
+/** What an action is given, and its defaults for the rest. Names are compared without their case. */
 export function resolveActionInputs(
   run: Run,
   scope: ActionScope,
-  call: { readonly spec: Spec; readonly part: GithubPart; readonly given: Readonly<Record<string, RuntimeValue>> },
+  { spec, given }: { readonly spec: Spec; readonly given: Readonly<Record<string, RuntimeValue>> },
 ): ActionInputs {
-  const { spec, part, given } = call;
-  for (const { message, hint } of findActionProblems(Object.keys(given), spec, part)) {
-    const text = hint === undefined ? message : `${message}. ${hint}`;
-    tell(run, {
-      type: "note",
-      at: Date.now(),
-      path: scope.path,
-      level: "warning",
-      code: "action-input",
-      message: text,
-    });
-  }
   const inputs = createObject<RuntimeString>();
   const names = new Map(Object.keys(spec.inputs).map((name) => [name.toLowerCase(), name]));
   for (const [name, value] of Object.entries(given)) inputs[names.get(name.toLowerCase()) ?? name] = textOf(value);

@@ -13,7 +13,7 @@ import type { OpenedStep } from "../resolve-reference.ts";
 import { type Run, tell } from "../run.ts";
 import { withoutCredentials } from "../secret-reference.ts";
 import { StepFiles } from "../step-files.ts";
-import { type ActionInputs, resolveActionInputs } from "./action-inputs.ts";
+import { type ActionInputs, resolveActionInputs, tellInputProblems } from "./action-inputs.ts";
 import type { ActionScope, RunningAction } from "./action-scope.ts";
 import type { PostEntry } from "./post-steps.ts";
 
@@ -55,14 +55,16 @@ export interface ActionInstance {
 }
 
 /**
- * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there; what was
- * put aside then sees the inputs of now.
+ * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there, also
+ * in its own folder; what was put aside then sees the inputs of now.
  */
-export function createInstance(run: Run, call: ActionCall, before?: ActionInstance): ActionInstance {
+export function createInstance(run: Run, wanted: ActionCall, before?: ActionInstance): ActionInstance {
+  const call: ActionCall = before === undefined ? wanted : { ...wanted, opened: before.call.opened };
   const { caller, opened, given } = call;
   const { definition, spec } = opened.specDefinition;
   const part = definition.github ?? { using: "" };
-  const inputs = resolveActionInputs(run, { ...caller, path: call.path }, { spec, part, given });
+  if (before === undefined) tellInputProblems(run, call);
+  const inputs = resolveActionInputs(run, { ...caller, path: call.path }, { spec, given });
   const scope: ActionScope = {
     ...caller,
     path: call.path,

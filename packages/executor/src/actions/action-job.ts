@@ -70,9 +70,14 @@ export class ActionJob {
 
   /** `GITHUB_ACTION`: the step's id, or a name that no other step of the job has. */
   takeId(wanted: string): string {
-    const count = (this.#ids.get(wanted) ?? 0) + 1;
-    this.#ids.set(wanted, count);
-    return count === 1 ? wanted : `${wanted}_${count}`;
+    let count = this.#ids.get(wanted) ?? 0;
+    let id: string;
+    do {
+      count += 1;
+      id = count === 1 ? wanted : `${wanted}_${count}`;
+    } while (count > 1 && this.#ids.has(id));
+    this.#ids.set(wanted, count).set(id, this.#ids.get(id) ?? 1);
+    return id;
   }
 
   /** Says that what has the path `attempt` is the step of `item`, tried once more. */

@@ -18,7 +18,7 @@ import type { Run } from "../run.ts";
 import type { ProcessEnd } from "../run-process.ts";
 import { spawnFailure } from "../spawn-failure.ts";
 import { type ProcessClient, startProcess } from "../start-process.ts";
-import type { StepEnd } from "../step-end.ts";
+import { endWithout, type StepEnd } from "../step-end.ts";
 import { StepFiles } from "../step-files.ts";
 import { type ActionScope, githubOf } from "./action-scope.ts";
 import { CommandEffects } from "./command-effects.ts";
@@ -56,6 +56,7 @@ export interface ActionCommand {
 
 /** Runs a process, takes the commands that it prints and writes to its files, and does what they say. */
 export async function runActionProcess(run: Run, process: ActionProcess): Promise<StepEnd> {
+  if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason, "exec: "));
   const { scope, state } = process;
   const { job, path } = scope;
   const files = job.commandFiles(run.branch);

@@ -1,5 +1,6 @@
 import { type Contexts, type EvaluateOptions } from "@steps/github-language";
 import { createObject, type Environment, mapObject, revealString, type Status, type Value } from "@steps/model";
+import { TimedOut } from "../cancelled.ts";
 import type { Run } from "../run.ts";
 import type { ActionJob } from "./action-job.ts";
 import { hashFiles } from "./hash-files.ts";
@@ -115,7 +116,9 @@ const DEFAULT_CONTEXTS = ["github", "runner", "job", "strategy", "matrix"] as co
 
 /** The answers of the status functions for a step of this place. */
 export function statusOf(run: Run, scope: ActionScope, isPhase: boolean): NonNullable<EvaluateOptions["status"]> {
-  const isCancelled = run.state.isCancelled || (run.signal.aborted && run.isCleanUp !== true);
+  const { aborted, reason } = run.signal;
+  // The time of a step may be over; when that of the job is, its state says so.
+  const isCancelled = run.state.isCancelled || (aborted && run.isCleanUp !== true && !(reason instanceof TimedOut));
   const status = isPhase || scope.status === undefined ? jobStatusOf(run) : scope.status();
   return {
     isSuccess: status === "success" && !isCancelled,

@@ -6,8 +6,9 @@ import type { Run } from "../run.ts";
 import type { StepEnd } from "../step-end.ts";
 import { ActionJob } from "./action-job.ts";
 import { type ActionScope, NO_ACTION } from "./action-scope.ts";
-import { type ExpandGiven, prepareActions, runPres } from "./prepare-actions.ts";
+import { prepareActions } from "./prepare-actions.ts";
 import { runAction } from "./run-action.ts";
+import { type ExpandGiven, runPres } from "./run-pres.ts";
 
 /** Runs an action that an item of one of our own lists names. Its inputs were expanded in our language and are literal now. */
 export async function runActionStep(
@@ -48,6 +49,7 @@ export async function prepareActionsOfJob(
   return runPres(run, prepared, {
     scope,
     posts: job.posts,
+    listPath: "",
     expand,
     pathOf: () => String(run.state.nextPhase++),
     titleOf: ({ name, step }) => titleOf(name, step),

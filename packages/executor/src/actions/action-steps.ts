@@ -17,7 +17,7 @@ import { signalWithTimeout } from "../cancelled.ts";
 import { cleanUpRun } from "../clean-up.ts";
 import { ExecuteError } from "../execute-error.ts";
 import { finishStep, guard, outcomeOfThrown } from "../finish-step.ts";
-import { isSuccess, outcomeOfAbort, outcomeOfParent } from "../outcome.ts";
+import { isSuccess, mayBeAllowed, outcomeOfAbort, outcomeOfParent } from "../outcome.ts";
 import { openReference } from "../resolve-reference.ts";
 import { type Run, tell } from "../run.ts";
 import { withoutCredentials } from "../secret-reference.ts";
@@ -38,8 +38,6 @@ export interface ActionList {
   readonly dir: string;
   readonly root: string | undefined;
   readonly posts: PostEntry[];
-  /** `timeout-minutes` is only known in a job. */
-  readonly hasTimeouts: boolean;
   readonly runAction: RunAction;
   readonly onStatus: (status: Status) => void;
 }
@@ -55,8 +53,15 @@ export interface ActionListEnd {
 export async function runActionSteps(run: Run, list: ActionList): Promise<ActionListEnd> {
   const exports = createObject<RuntimeString>();
   let outcome: Outcome | undefined;
+  const noteAbort = (): void => {
+    if (!run.signal.aborted) return;
+    const abort = outcomeOfAbort(run.signal.reason);
+    outcome ??= abort;
+    // When the time of a step is over, that is none of the job; when that of the job is, it is cancelled.
+    list.onStatus(list.scope.isJob || abort.status === "cancelled" ? "cancelled" : "failure");
+  };
   for (const [index, invocation] of list.invocations.entries()) {
-    if (run.signal.aborted) outcome ??= outcomeOfAbort(run.signal.reason);
+    noteAbort();
     const end = await runItem(run, list, { invocation, index });
     Object.assign(exports, end.exports);
     if (!isSuccess(end.conclusion ?? end.outcome.status)) {
@@ -66,7 +71,7 @@ export async function runActionSteps(run: Run, list: ActionList): Promise<Action
     if (invocation.name !== "") list.scope.steps[invocation.name] = contextOf(end) as Value;
     if (end.endsList === true) break;
   }
-  if (run.signal.aborted) outcome ??= outcomeOfAbort(run.signal.reason);
+  noteAbort();
   return { outcome, exports };
 }
 
@@ -109,9 +114,8 @@ async function runItem(run: Run, list: ActionList, item: Item): Promise<ItemEnd>
   const reference = withoutCredentials(invocation.step);
   tell(run, { type: "step-opened", at: Date.now(), path, name: title, reference });
   const end: ItemEnd = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
-  const isFinal = isSuccess(end.outcome.status) || end.endsList === true;
-  const concluded: ItemEnd =
-    isFinal || !allowsFailure(run, scope, invocation) ? end : { ...end, conclusion: "success" };
+  const isAllowed = mayBeAllowed(end.outcome.status) && end.endsList !== true && allowsFailure(run, scope, invocation);
+  const concluded: ItemEnd = isAllowed ? { ...end, conclusion: "success" } : end;
   finishStep(run, path, concluded);
   return concluded;
 }
@@ -176,7 +180,8 @@ async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise
 }
 
 async function runWithTimeout(run: Run, list: ActionList, item: OpenItem): Promise<StepEnd> {
-  const minutes = list.hasTimeouts ? timeoutOf(run, list.scope, item.invocation) : undefined;
+  // Composite actions know no time limits.
+  const minutes = list.scope.isJob ? timeoutOf(run, list.scope, item.invocation) : undefined;
   const stop = signalWithTimeout(run.signal, minutes === undefined ? undefined : minutes * 60_000);
   try {
     return await runOpened({ ...run, signal: stop.signal }, list, item);

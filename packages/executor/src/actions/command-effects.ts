@@ -92,7 +92,8 @@ export class CommandEffects implements CommandSink {
     const exports: Record<string, RuntimeString> = createObject<RuntimeString>();
     Object.assign(exports, this.env);
     if (this.paths.length > 0) {
-      const known = (environment.flatten()["PATH"] ?? "") as RuntimeString;
+      // What a step says of its own PATH is not for others.
+      const known = (environment.shared("PATH") ?? "") as RuntimeString;
       const before = typeof known === "string" ? known.split(":") : [];
       job.addPaths(this.paths);
       const own = new Set(job.paths);

@@ -30,10 +30,9 @@ export async function runComposite(
     dir: instance.call.opened.dir,
     root: instance.call.opened.root,
     posts,
-    hasTimeouts: false,
     runAction,
     onStatus: (next) => {
-      status = next;
+      if (status !== "cancelled") status = next;
     },
   });
   const outputs = outputsOf(run, scope, definition.outputs);

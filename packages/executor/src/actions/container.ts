@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { evaluateText } from "@steps/github-language";
 import { createObject, type EnvironmentRecord, revealString, sha256 } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
@@ -13,6 +13,7 @@ import { buildImage } from "./build-image.ts";
 import { clientVariables } from "./container-client.ts";
 import { type ContainerMounts, dockerRunCommand } from "./docker-command.ts";
 import { checkContainerCli, type ContainerCli, findContainerCli, findContainerSocket } from "./find-container-cli.ts";
+import { pathInAction } from "./path-in-action.ts";
 import { removeContainer } from "./remove-container.ts";
 import type { ActionPhase } from "./run-action.ts";
 
@@ -52,7 +53,7 @@ async function imageOf(run: Run, instance: ActionInstance, cli: ContainerCli): P
   const named = /^docker:\/\/(.+)$/i.exec(image)?.[1];
   if (named !== undefined) return named;
   const { dir, root, component } = call.opened;
-  const dockerfile = join(dir, image);
+  const dockerfile = pathInAction(run, { dir, root }, image);
   const key = component?.digest["gitTree"] ?? root ?? dir;
   const tag = `steps-action:${sha256(`${key}\0${call.opened.subpath}\0${image}`).slice(0, 24)}`;
   const { images } = scope.job;

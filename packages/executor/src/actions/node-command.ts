@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { join } from "node:path";
 import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { type Run, tell } from "../run.ts";
@@ -7,6 +7,7 @@ import { type ActionCommand, inputText } from "./action-process.ts";
 import type { ActionScope } from "./action-scope.ts";
 import { commandInContainer, type JobContainer } from "./job-containers/job-container.ts";
 import { findNode } from "./find-node.ts";
+import { pathInAction } from "./path-in-action.ts";
 import { launchedNode } from "./own-node.ts";
 
 interface NodeCall {
@@ -27,11 +28,7 @@ export async function nodeCommand(
   run: Run,
   { scope, stepDir, root, using, file, env }: NodeCall,
 ): Promise<ActionCommand> {
-  const main = join(stepDir, file);
-  const inside = relative(root ?? stepDir, main);
-  if (inside.startsWith("..") || isAbsolute(file)) {
-    throw new ExecuteError("REFERENCE_INVALID", `exec: the file "${file}" of the action is outside of its repository`);
-  }
+  const main = pathInAction(run, { dir: stepDir, root }, file);
   if (!existsSync(main)) {
     throw new ExecuteError("COMMAND_NOT_FOUND", `exec: the action has no file "${file}"`, {
       hint: "An action that is built is published with its bundle; this version may not be meant to be run.",

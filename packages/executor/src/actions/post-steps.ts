@@ -1,9 +1,9 @@
 import { evaluateCondition } from "@steps/github-language";
 import type { Outcome, StepReference } from "@steps/model";
 import { cleanUpRun } from "../clean-up.ts";
-import { isSuccess, outcomeOfParent } from "../outcome.ts";
+import { isSuccess, mayBeAllowed, outcomeOfParent } from "../outcome.ts";
 import { type Run, tell } from "../run.ts";
-import { finishStep, guard } from "../finish-step.ts";
+import { finishStep, guard, outcomeOfThrown } from "../finish-step.ts";
 import { withoutCredentials } from "../secret-reference.ts";
 import { endWithout, type StepEnd } from "../step-end.ts";
 import { type ActionScope, evaluationOf, statusOf } from "./action-scope.ts";
@@ -42,7 +42,34 @@ export async function runPhase(
     if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
     return entry.run(run, path);
   });
-  const isAllowed = !isSuccess(ended.outcome.status) && entry.allowsFailure(run);
+  return finishPhase(run, path, { ended, allowsFailure: entry.allowsFailure });
+}
+
+/** A phase that cannot so much as begin. */
+export function refusePhase(
+  run: Run,
+  entry: Pick<PhaseEntry, "title" | "reference" | "allowsFailure">,
+  { path, error }: { readonly path: string; readonly error: unknown },
+): StepEnd {
+  const { title, reference, allowsFailure } = entry;
+  const name = `Pre ${title}`;
+  tell(run, {
+    type: "step-opened",
+    at: Date.now(),
+    path,
+    name,
+    reference: withoutCredentials(reference),
+    phase: "pre",
+  });
+  return finishPhase(run, path, { ended: endWithout(outcomeOfThrown(run, error, "run")), allowsFailure });
+}
+
+function finishPhase(
+  run: Run,
+  path: string,
+  { ended, allowsFailure }: { readonly ended: StepEnd; readonly allowsFailure: PhaseEntry["allowsFailure"] },
+): StepEnd {
+  const isAllowed = mayBeAllowed(ended.outcome.status) && allowsFailure(run);
   const end: StepEnd = isAllowed ? { ...ended, conclusion: "success" } : ended;
   finishStep(run, path, end);
   return end;
@@ -52,7 +79,11 @@ export async function runPhase(
 export async function runPosts(
   run: Run,
   posts: PostEntry[],
-  pathOf: () => string,
+  options: {
+    readonly pathOf: () => string;
+    /** Called before the next one runs. */
+    readonly onFailure?: () => void;
+  },
 ): Promise<{ readonly outcome: Outcome; readonly title: string } | undefined> {
   let failure: { outcome: Outcome; title: string } | undefined;
   while (posts.length > 0) {
@@ -60,11 +91,10 @@ export async function runPosts(
     if (!entry.isNeeded()) continue;
     const cleanUp = cleanUpRun(run);
     try {
-      const { outcome, conclusion } = await runPhase(cleanUp.run, entry, { path: pathOf(), phase: "post" });
+      const { outcome, conclusion } = await runPhase(cleanUp.run, entry, { path: options.pathOf(), phase: "post" });
       if (isSuccess(conclusion ?? outcome.status)) continue;
       failure ??= { outcome, title: entry.title };
-      // Those that come next see how the job is doing.
-      run.state.hasFailed = true;
+      options.onFailure?.();
     } finally {
       cleanUp.release();
     }
@@ -78,7 +108,13 @@ export async function runPostsOfJob(run: Run): Promise<Outcome | undefined> {
   if (state.actions === undefined) return undefined;
   const { posts } = await state.actions;
   if (run.signal.aborted) state.isCancelled = true;
-  const failure = await runPosts(run, posts, () => String(state.nextPhase++));
+  const failure = await runPosts(run, posts, {
+    pathOf: () => String(state.nextPhase++),
+    // Those that come next see how the job is doing.
+    onFailure: () => {
+      state.hasFailed = true;
+    },
+  });
   if (failure === undefined) return undefined;
   return outcomeOfParent(failure.outcome, JSON.stringify(`Post ${failure.title}`));
 }

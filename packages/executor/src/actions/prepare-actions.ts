@@ -4,23 +4,14 @@ import {
   isStepsError,
   messageOf,
   printable,
-  type RuntimeString,
-  type RuntimeValue,
   type StepInvocation,
   StepsError,
 } from "@steps/model";
 import { ExecuteError } from "../execute-error.ts";
 import { literalInputs } from "../literal-inputs.ts";
 import { type OpenedStep, openReference } from "../resolve-reference.ts";
-import { isSuccess } from "../outcome.ts";
 import type { Run } from "../run.ts";
-import type { StepEnd } from "../step-end.ts";
 import { checkContainers } from "./container.ts";
-import { type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
-import type { ActionScope } from "./action-scope.ts";
-import { allowsFailure, invocationOf, titleOf } from "./action-steps.ts";
-import { type PostEntry, runPhase } from "./post-steps.ts";
-import { putAside, runPhaseOf } from "./run-action.ts";
 
 /** A list of the job's own that may name actions. */
 export interface PreparedList {
@@ -30,11 +21,19 @@ export interface PreparedList {
 }
 
 /** An action that is there, with those its steps name. */
-interface Prepared {
+export interface Prepared {
   readonly invocation: StepInvocation;
+  /** Its place in its list. */
+  readonly index: number;
+  readonly action: PreparedAction;
+}
+
+/** The same for all items that name it in the same way. */
+export interface PreparedAction {
   readonly opened: OpenedStep;
-  readonly path: string;
   readonly nested: readonly Prepared[];
+  /** Whether something of it runs before the job's first step. */
+  readonly wantsPre: boolean;
 }
 
 const MAX_DEPTH = 12;
@@ -47,8 +46,9 @@ const MAX_DEPTH = 12;
  */
 export async function prepareActions(run: Run, list: PreparedList): Promise<readonly Prepared[]> {
   const problems: Problem[] = [];
-  const prepared = await prepareList(run, list, { path: "", depth: 0, problems });
-  if (prepared.some(usesDocker)) {
+  const walk: Walk = { path: "", depth: 0, problems, known: new Map() };
+  const prepared = await prepareList(run, list, walk);
+  if ([...walk.known.values()].some((action) => action !== undefined && usesDocker(action))) {
     const problem = await checkContainers(run);
     if (problem !== undefined) problems.push({ message: problem, code: "REFERENCE_INVALID" });
   }
@@ -79,6 +79,8 @@ interface Walk {
   readonly path: string;
   readonly depth: number;
   readonly problems: Problem[];
+  /** By what names them: few manifests can name very many. `undefined`: it cannot be had, or is still looked into. */
+  readonly known: Map<string, PreparedAction | undefined>;
 }
 
 async function prepareList(run: Run, list: PreparedList, walk: Walk): Promise<Prepared[]> {
@@ -91,125 +93,56 @@ async function prepareList(run: Run, list: PreparedList, walk: Walk): Promise<Pr
       await prepareList(run, { ...list, invocations: [...steps, ...last] }, { ...walk, path, depth: walk.depth + 1 });
     }
     if (step.kind !== "action" || step.source === "workspace") continue;
-    const prepared = await prepareOne(run, list, { invocation, step, walk: { ...walk, path } });
-    if (prepared !== undefined) found.push(prepared);
+    const action = await prepareOne(run, list, { invocation, step, walk: { ...walk, path } });
+    if (action !== undefined) found.push({ invocation, index, action });
   }
   return found;
 }
 
-async function prepareOne(
-  run: Run,
-  list: PreparedList,
-  item: { readonly invocation: StepInvocation; readonly step: ActionReference; readonly walk: Walk },
-): Promise<Prepared | undefined> {
-  const { invocation, step, walk } = item;
+interface Item {
+  readonly invocation: StepInvocation;
+  readonly step: ActionReference;
+  readonly walk: Walk;
+}
+
+async function prepareOne(run: Run, list: PreparedList, item: Item): Promise<PreparedAction | undefined> {
+  const { known, problems } = item.walk;
+  const from = item.step.source === "self" ? (list.root ?? list.dir) : "";
+  const key = JSON.stringify([from, item.step, Object.keys(item.invocation.inputs), literalInputs(item.invocation)]);
+  // One that names itself is opened again when its turn comes.
+  if (known.has(key)) return known.get(key);
+  known.set(key, undefined);
   try {
-    const opened = await openReference(run, step, {
-      caller: { ...list, environment: run.request.environment, source: { pointer: "", positionOf: undefined } },
-      path: walk.path,
-      pointer: "",
-      inputNames: Object.keys(invocation.inputs),
-      knownInputs: literalInputs(invocation),
-      env: {},
-    });
-    const { definition } = opened.specDefinition;
-    const inner = { dir: opened.dir, root: opened.root };
-    const nested =
-      definition.type === "steps" && walk.depth < MAX_DEPTH
-        ? await prepareList(run, { ...inner, invocations: definition.steps }, { ...walk, depth: walk.depth + 1 })
-        : [];
-    return { invocation, opened, path: walk.path, nested };
+    const action = await bringAction(run, list, item);
+    known.set(key, action);
+    return action;
   } catch (error) {
     if (run.signal.aborted) throw error;
     const { code, hint } = isStepsError(error) ? error : { code: "LOAD_FAILED", hint: undefined };
-    walk.problems.push({ message: `${formatAction(step)}: ${messageOf(error)}`, code, hint });
+    problems.push({ message: `${formatAction(item.step)}: ${messageOf(error)}`, code, hint });
     return undefined;
   }
 }
 
-function usesDocker({ opened, nested }: Prepared): boolean {
-  return opened.specDefinition.definition.github?.using === "docker" || nested.some(usesDocker);
-}
-
-/** What an item of the job's own list gives its action, as far as that is known before any step has run. */
-export type ExpandGiven = (item: { readonly invocation: StepInvocation; readonly path: string }) => {
-  readonly given: Readonly<Record<string, RuntimeValue>>;
-  readonly env: Readonly<Record<string, RuntimeString>>;
-};
-
-interface PreCall {
-  readonly scope: ActionScope;
-  readonly posts: PostEntry[];
-  readonly expand: ExpandGiven;
-  readonly pathOf: () => string;
-  readonly titleOf: (invocation: StepInvocation) => string;
-}
-
-/** Runs what the actions of the job want done before its first step, in order; returns the first failure. */
-export async function runPres(run: Run, prepared: readonly Prepared[], call: PreCall): Promise<StepEnd | undefined> {
-  let failure: StepEnd | undefined;
-  for (const item of prepared) {
-    if (!wantsPre(item)) continue;
-    const end = await runPreOf(run, item, call);
-    if (!isSuccess(end.conclusion ?? end.outcome.status)) failure ??= end;
-  }
-  return failure;
-}
-
-function wantsPre({ opened, nested }: Prepared): boolean {
-  return opened.specDefinition.definition.github?.pre !== undefined || nested.some(wantsPre);
-}
-
-async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEnd> {
-  const { invocation, opened, path, nested } = item;
-  const { scope } = call;
-  const { given, env } = call.expand({ invocation, path });
-  const caller: ActionScope = { ...scope, environment: scope.environment.with(env) };
-  const title = call.titleOf(invocation);
-  const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
-  const instance = createInstance(run, {
-    caller,
-    path,
-    title,
-    id: invocation.name,
-    opened,
-    given,
-    env,
-    posts: call.posts,
-    allowsFailure: mayFail,
+async function bringAction(run: Run, list: PreparedList, { invocation, step, walk }: Item): Promise<PreparedAction> {
+  const opened = await openReference(run, step, {
+    caller: { ...list, environment: run.request.environment, source: { pointer: "", positionOf: undefined } },
+    path: walk.path,
+    pointer: "",
+    inputNames: Object.keys(invocation.inputs),
+    knownInputs: literalInputs(invocation),
+    env: {},
   });
-  scope.job.keepInstance(path, instance);
-  const condition = opened.specDefinition.definition.github?.preIf ?? "always()";
-  const entry = {
-    title,
-    reference: opened.reference,
-    scope: instance.scope,
-    condition,
-    allowsFailure: mayFail,
-    run: async (inner: Run, at: string): Promise<StepEnd> => {
-      await opened.bring?.();
-      tellPlan(inner, instance, at);
-      putAside(instance);
-      if (nested.length === 0) return runPhaseOf(inner, instance, { phase: "pre", path: at });
-      return runNestedPres(inner, nested, { instance, at });
-    },
-  };
-  return runPhase(run, entry, { path: call.pathOf(), phase: "pre" });
+  const { definition } = opened.specDefinition;
+  const inner = { dir: opened.dir, root: opened.root };
+  const nested =
+    definition.type === "steps" && walk.depth < MAX_DEPTH
+      ? await prepareList(run, { ...inner, invocations: definition.steps }, { ...walk, depth: walk.depth + 1 })
+      : [];
+  const wantsPre = definition.github?.pre !== undefined || nested.some(({ action }) => action.wantsPre);
+  return { opened, nested, wantsPre };
 }
 
-async function runNestedPres(
-  run: Run,
-  nested: readonly Prepared[],
-  { instance, at }: { readonly instance: ActionInstance; readonly at: string },
-): Promise<StepEnd> {
-  const { scope, posts } = instance;
-  let count = 0;
-  const failure = await runPres(run, nested, {
-    scope,
-    posts,
-    expand: ({ invocation }) => invocationOf(run, scope, invocation),
-    pathOf: () => `${at}/${count++}`,
-    titleOf,
-  });
-  return { outcome: failure?.outcome ?? { status: "success" }, outputs: {}, exports: {} };
+function usesDocker({ opened }: PreparedAction): boolean {
+  return opened.specDefinition.definition.github?.using === "docker";
 }

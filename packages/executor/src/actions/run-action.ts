@@ -32,7 +32,7 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
   const instance = createInstance(run, call, prepared);
   // A step that is tried again is the same: what it began is ended once.
   call.caller.job.keepInstance(call.path, instance);
-  await call.opened.bring?.();
+  await instance.call.opened.bring?.();
   if (prepared === undefined) await runPreInPlace(run, instance);
   tellPlan(run, instance, call.path);
   putAside(instance);
@@ -65,14 +65,17 @@ async function runPreInPlace(run: Run, instance: ActionInstance): Promise<void> 
 
 /** Registers what the action wants done afterwards, the moment its first phase starts. */
 export function putAside(instance: ActionInstance): void {
-  const { call, part, scope, posts } = instance;
+  const { call, part, posts } = instance;
   const isComposite = instance.definition.type === "steps";
   if (instance.isPutAside || (!isComposite && part.post === undefined)) return;
   instance.isPutAside = true;
   const entry: PostEntry = {
     title: call.title,
     reference: call.opened.reference,
-    scope: isComposite ? call.caller : scope,
+    // After a pre, the main phase has other inputs and another environment.
+    get scope() {
+      return isComposite ? instance.call.caller : instance.scope;
+    },
     condition: part.postIf ?? "always()",
     allowsFailure: call.allowsFailure,
     isNeeded: () => {
@@ -139,6 +142,6 @@ function nativeCommand(
 
 async function runNestedPosts(run: Run, { posts }: ActionInstance, path: string): Promise<StepEnd> {
   let count = 0;
-  const failure = await runPosts(run, posts, () => `${path}/${count++}`);
+  const failure = await runPosts(run, posts, { pathOf: () => `${path}/${count++}` });
   return { outcome: failure?.outcome ?? { status: "success" }, outputs: {}, exports: {} };
 }

@@ -10,8 +10,9 @@ import { type ActionList, invocationOf, runActionSteps, titleOf } from "./action
 import { outputsOf } from "./composite.ts";
 import type { OpenContainers, WantedContainers } from "./job-containers/open-job-containers.ts";
 import { runPostsOfJob } from "./post-steps.ts";
-import { prepareActions, runPres } from "./prepare-actions.ts";
+import { prepareActions } from "./prepare-actions.ts";
 import { runAction } from "./run-action.ts";
+import { runPres } from "./run-pres.ts";
 
 /** Runs a job of a GitHub workflow: what its actions want before, its steps, what its actions want afterwards. */
 export async function runWorkflowJob(run: Run, level: Level, definition: StepsDefinition): Promise<StepEnd> {
@@ -66,6 +67,7 @@ async function runSteps(run: Run, { definition, list, prepared, scope }: OpenJob
   const before = await runPres(run, prepared, {
     scope,
     posts: job.posts,
+    listPath: "",
     expand: ({ invocation }) => invocationOf(run, scope, invocation),
     pathOf: () => String(run.state.nextPhase++),
     titleOf,
@@ -75,7 +77,6 @@ async function runSteps(run: Run, { definition, list, prepared, scope }: OpenJob
     ...list,
     scope,
     posts: job.posts,
-    hasTimeouts: true,
     runAction,
     onStatus: (status) => {
       run.state.hasFailed = true;
