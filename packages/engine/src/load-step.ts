@@ -77,6 +77,8 @@ export class StepLoader {
   readonly #options: LoaderOptions;
   /** Where a component was copied to, by the digest of its tree. */
   readonly #copies = new Map<string, PrivateCopy>();
+  /** All of them, by their roots. */
+  readonly #copyAt = new Map<string, PrivateCopy>();
   /** Which component a copy is of, so that a local reference inside it names the same component. */
   readonly #trees = new Map<string, Tree>();
   #copyCount = 0;
@@ -131,7 +133,7 @@ export class StepLoader {
       },
       copyAt: (root) => {
         const tree = this.#trees.get(root);
-        const copy = [...this.#copies.values()].find((known) => known.root === root);
+        const copy = this.#copyAt.get(root);
         if (tree === undefined || copy === undefined) return undefined;
         return { root, source: copy.source, bring: () => copy.bring(), resource: tree.resource };
       },
@@ -307,6 +309,7 @@ export class StepLoader {
       const { dir } = component;
       const same = new PrivateCopy(dir, dir, async () => dir);
       this.#copies.set(dir, same);
+      this.#copyAt.set(dir, same);
       return same;
     }
     const key = component.resource.digest["gitTree"] ?? component.dir;
@@ -318,6 +321,7 @@ export class StepLoader {
     const root = join(parent, String(this.#copyCount));
     const copy = new PrivateCopy(root, component.dir, () => this.#options.cache.materialize(component, root));
     this.#copies.set(key, copy);
+    this.#copyAt.set(root, copy);
     return copy;
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { killSurvivors } from "@steps/executor";
-import type { TraceJson } from "@steps/proto";
+import { killSurvivors, removeContainers } from "@steps/executor";
+import type { StepRecordJson, TraceJson } from "@steps/proto";
 import { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
 import {
@@ -30,7 +30,7 @@ const GRACE_MS = 2_000;
 
 /**
  * Turns a journal into a trace: of the file given, or of the newest run that neither ended nor still runs. Steps that
- * were open are `interrupted`; what is left of the run's processes is ended.
+ * were open are `interrupted`; what is left of the run's processes and of the containers of its actions is ended.
  *
  * @throws {EngineError} JOURNAL_NOT_FOUND; JOURNAL_IN_USE if the run given still runs
  * @throws {TraceError} JOURNAL_CORRUPT
@@ -46,7 +46,12 @@ export async function recover(stateDir: string, journalPath?: string): Promise<R
   }
   // The trace's id is also the mark that every process of the run carries in its environment.
   const killed = isFinished || run === undefined ? 0 : await killSurvivors(run.traceId, GRACE_MS);
+  if (!isFinished && run !== undefined && usedContainers(trace.root)) await removeContainers(run.traceId);
   return { trace, journal, isTorn, killed, close: () => forget(run, stateDir) };
+}
+
+function usedContainers(record: StepRecordJson = {}): boolean {
+  return record.det?.command?.[0] === "docker" || (record.children ?? []).some((child) => usedContainers(child));
 }
 
 function forget(run: RunDirectory | undefined, stateDir: string): void {

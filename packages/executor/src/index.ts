@@ -11,5 +11,6 @@ export { LibrariesError, type LibrariesErrorCode } from "./own-program/libraries
 export { type ElfFacts, readElf } from "./own-program/read-elf.ts";
 export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run.ts";
 export { PipeReserve } from "./pipe-reserve.ts";
+export { removeContainers } from "./remove-containers.ts";
 export type { StepLog } from "./step-log.ts";
 export { killSurvivors } from "./terminate.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import type { ComponentRequest, ResolvedComponent } from "@steps/cache";
 import type { LoadedStep, LoadFrom } from "@steps/executor";
 import {
@@ -70,23 +70,35 @@ export async function loadAction(
   switch (reference.source) {
     case "image":
       return inPlace(imageAction(reference.image), { tools, dir: tools.workspace });
-    case "workspace": {
-      const dir = join(tools.workspace, reference.dir);
-      if (!existsSync(dir)) throw notFound(dir, formatAction(reference), { mayCome: true });
-      assertInside(tools.workspace, dir);
-      const { resource, fetch } = await tools.resolve({ kind: "local", dir });
-      return compile(dir, { root: dir, isInPlace: true, name: formatAction(reference), resource, fetch, tools });
-    }
+    case "workspace":
+      return loadInPlace(reference, { tools, base: tools.workspace });
     case "self": {
-      const root = from.root ?? from.dir;
-      const name = formatAction(reference);
-      const copy = tools.copyAt(root);
-      const origin = copy ?? { root, resource: undefined };
-      return compile(join(root, reference.dir), { ...origin, isInPlace: from.root === undefined, name, tools });
+      const { root } = from;
+      if (root === undefined) return loadInPlace(reference, { tools, base: repositoryOf(from, tools) });
+      const origin = tools.copyAt(root) ?? { root, resource: undefined };
+      return compile(join(root, reference.dir), { ...origin, isInPlace: false, name: formatAction(reference), tools });
     }
     case "repository":
       return loadRepository(reference, { tools, ...given });
   }
+}
+
+async function loadInPlace(
+  reference: ActionReference & { readonly dir: string },
+  { tools, base }: { readonly tools: ActionTools; readonly base: string },
+): Promise<LoadedStep> {
+  const dir = join(base, reference.dir);
+  const name = formatAction(reference);
+  if (!existsSync(dir)) throw notFound(dir, name, { mayCome: reference.source === "workspace" });
+  assertInside(base, dir);
+  const { resource, fetch } = await tools.resolve({ kind: "local", dir });
+  return compile(dir, { root: dir, isInPlace: true, name, resource, fetch, tools });
+}
+
+// Nobody has fetched the file that says it: it is of the job's own project, unless it lies elsewhere.
+function repositoryOf({ dir }: LoadFrom, { workspace }: ActionTools): string {
+  const inner = relative(workspace, dir);
+  return inner === ".." || inner.startsWith("../") || isAbsolute(inner) ? dir : workspace;
 }
 
 async function loadRepository(
