@@ -158,6 +158,14 @@ async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise
   const condition = invocation.github?.if;
   const holdsFor = (status: ReturnType<typeof statusOf>) =>
     evaluateCondition(condition, { ...evaluationOf(run, { ...scope, path }, { environment }), status });
+  const holdsOnCancel = (): boolean => {
+    try {
+      return holdsFor({ isSuccess: false, isFailure: false, isCancelled: true }).holds;
+    } catch (error) {
+      if (!(error instanceof GithubExpressionError)) throw error;
+      return false;
+    }
+  };
   let verdict: ReturnType<typeof holdsFor>;
   try {
     verdict = holdsFor(statusOf(run, scope, false));
@@ -170,7 +178,7 @@ async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise
     tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "condition", message: warning });
   }
   if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
-  const goesOn = condition !== undefined && holdsFor({ isSuccess: false, isFailure: false, isCancelled: true }).holds;
+  const goesOn = condition !== undefined && holdsOnCancel();
   const cleanUp = goesOn ? cleanUpRun(run) : { run, release() {} };
   try {
     return await runWithTimeout(cleanUp.run, list, item);

@@ -8,6 +8,9 @@ import type { ActionScope } from "./action-scope.ts";
 
 const MAX_MATCHER_BYTES = 1024 * 1024;
 const MAX_NAME_LENGTH = 1000;
+/** Of all that the commands of one process set: names and values. */
+const MAX_CHARS = 64 * 1024 * 1024;
+const MAX_PROBLEMS = 100;
 
 /** What the commands of one process have done so far. */
 export class CommandEffects implements CommandSink {
@@ -17,6 +20,7 @@ export class CommandEffects implements CommandSink {
   readonly annotations: Annotation[] = [];
   /** Each of them fails the step, though its process may do well. */
   readonly problems: string[] = [];
+  #chars = 0;
   readonly #run: Run;
   readonly #scope: ActionScope;
   readonly #state: Map<string, string>;
@@ -31,10 +35,11 @@ export class CommandEffects implements CommandSink {
   }
 
   setOutput(name: string, value: string): void {
-    if (name !== "" && name.length <= MAX_NAME_LENGTH) this.outputs[name] = value;
+    if (name !== "" && name.length <= MAX_NAME_LENGTH && this.#fits(name, value)) this.outputs[name] = value;
   }
 
   saveState(name: string, value: string): void {
+    if (!this.#fits(name, value)) return;
     const key = name.toLowerCase();
     const known = this.#stateNames.get(key);
     if (known !== undefined && known !== name) this.#state.delete(known);
@@ -48,12 +53,12 @@ export class CommandEffects implements CommandSink {
       this.error(`Can't store ${name} through the file of GITHUB_ENV`);
     } else if (name === "" || name.includes("=") || `${name}${value}`.includes("\0")) {
       this.problem(`${JSON.stringify(name.slice(0, 80))} cannot be a variable`);
-    } else this.env[name] = value;
+    } else if (this.#fits(name, value)) this.env[name] = value;
   }
 
   addPath(path: string): void {
     if (path.includes("\0")) this.problem("A path holds a NUL character");
-    else this.paths.push(path);
+    else if (this.#fits(path, "")) this.paths.push(path);
   }
 
   addMask(values: readonly string[]): void {
@@ -72,7 +77,14 @@ export class CommandEffects implements CommandSink {
   }
 
   problem(message: string): void {
-    this.problems.push(message);
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(message);
+  }
+
+  #fits(name: string, value: string): boolean {
+    this.#chars += name.length + value.length;
+    if (this.#chars <= MAX_CHARS) return true;
+    this.problem(`The commands of the step set more than ${MAX_CHARS} characters; the rest is left out`);
+    return false;
   }
 
   addMatcher(file: string): void {
