@@ -50,6 +50,8 @@ export interface ActionCommand {
   readonly env: EnvironmentRecord;
   /** Of a process in a container. */
   readonly client?: ProcessClient;
+  /** Of a process in a container: the path of the host for one of the container. */
+  readonly toHost?: (path: string) => string;
   /** Called when the process has ended, however it did. */
   readonly cleanUp?: () => void | Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
   const effects = new CommandEffects(run, scope, state);
   const env = environmentOf(process, files);
   const prepared = await process.command(env);
+  if (prepared.toHost !== undefined) effects.toHost = prepared.toHost;
   const log = filteredLog(
     run.hooks.openLog(path),
     createInterpreter({

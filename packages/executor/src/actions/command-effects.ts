@@ -20,6 +20,8 @@ export class CommandEffects implements CommandSink {
   readonly annotations: Annotation[] = [];
   /** Each of them fails the step, though its process may do well. */
   readonly problems: string[] = [];
+  /** Of a process in a container: the path of the host for one of the container. */
+  toHost: (path: string) => string = (path) => path;
   #chars = 0;
   readonly #run: Run;
   readonly #scope: ActionScope;
@@ -67,7 +69,8 @@ export class CommandEffects implements CommandSink {
   }
 
   annotate(found: Found): void {
-    const annotation = annotationOf(found);
+    const { file } = found;
+    const annotation = annotationOf(file === undefined ? found : { ...found, file: this.toHost(file) });
     if (annotation !== undefined) this.annotations.push(annotation);
   }
 
@@ -90,7 +93,7 @@ export class CommandEffects implements CommandSink {
   addMatcher(file: string): void {
     try {
       // It may be a pipe that nobody writes to.
-      const read = readStepFile(realpathSync(resolve(this.#run.request.workDir, file)), MAX_MATCHER_BYTES);
+      const read = readStepFile(realpathSync(resolve(this.#run.request.workDir, this.toHost(file))), MAX_MATCHER_BYTES);
       if ("problem" in read) throw new Error(read.problem);
       this.#scope.job.matchers.add(read.content.toString("utf8"), file);
     } catch (error) {

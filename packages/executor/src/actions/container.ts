@@ -11,7 +11,7 @@ import { type ActionCommand, runActionProcess } from "./action-process.ts";
 import { type ActionScope, NOTHING } from "./action-scope.ts";
 import { buildImage } from "./build-image.ts";
 import { clientVariables } from "./container-client.ts";
-import { type ContainerMounts, dockerRunCommand } from "./docker-command.ts";
+import { type ContainerMounts, dockerRunCommand, toHostPath } from "./docker-command.ts";
 import { checkContainerCli, type ContainerCli, findContainerCli, findContainerSocket } from "./find-container-cli.ts";
 import { pathInAction } from "./path-in-action.ts";
 import { removeContainer } from "./remove-container.ts";
@@ -85,6 +85,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
     return found === undefined ? undefined : revealString(found[1]);
   };
   const entrypoint = { pre: part.pre, main: part.entrypoint, post: part.post }[phase];
+  const mounts = mountsOf(run, scope);
   const { command, shown, env } = dockerRunCommand({
     cli,
     image,
@@ -94,7 +95,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
     args: part.args?.map(text),
     withEntrypoint: given("entrypoint"),
     withArgs: given("args"),
-    mounts: mountsOf(run, scope),
+    mounts,
     socket: findContainerSocket(cli, process.env),
     network: scope.job.network,
     env: containerEnvironment(instance, call.env),
@@ -105,7 +106,8 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
   };
   const { workDir } = run.request;
   const client = { command: ["docker", ...command.slice(1)], workDir, env };
-  return { command: ["docker", ...shown], program: cli.program, workDir, env, client, cleanUp };
+  const toHost = (inside: string): string => toHostPath(inside, mounts);
+  return { command: ["docker", ...shown], program: cli.program, workDir, env, client, toHost, cleanUp };
 }
 
 export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
