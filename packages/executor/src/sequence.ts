@@ -101,6 +101,7 @@ class StepList {
   }
 
   async runAtOnce(items: readonly ListItem[]): Promise<void> {
+    const before = this.#level.environment.shared("PATH");
     const branches = items.map((item) => {
       const level = {
         ...this.#level,
@@ -116,6 +117,11 @@ class StepList {
       const { exports } = branch.value;
       if (Object.keys(exports).length > 0) this.#level.environment.export(exports);
       this.#take(items[i] as ListItem, branch.value);
+    }
+    if (this.#run.state.actions !== undefined && typeof before === "string") {
+      const { joinPaths } = await import("./actions/join-paths.ts");
+      const exports = settled.flatMap((branch) => (branch.status === "fulfilled" ? [branch.value.exports] : []));
+      Object.assign(this.exports, await joinPaths(this.#run, this.#level.environment, { before, exports }));
     }
     this.#noteAbort();
   }

@@ -101,9 +101,9 @@ export class ActionJob {
     return path;
   }
 
-  /** Puts folders in front of the PATH of all steps to come, the last before the others. */
-  addPaths(paths: readonly string[]): void {
-    this.paths = [...new Set([...paths.toReversed(), ...this.paths])];
+  /** Puts folders in front of the PATH of all steps to come, the last before the others; gives all of them. */
+  addPaths(paths: readonly string[]): readonly string[] {
+    return (this.paths = [...new Set([...paths.toReversed(), ...this.paths])]);
   }
 
   /** The files of the one process that runs, or of the one of a branch: names that are the same in every run. */

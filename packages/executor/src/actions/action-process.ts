@@ -64,7 +64,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
   const files = job.commandFiles(run.branch);
   files.prepare();
   const effects = new CommandEffects(run, scope, state);
-  const env = environmentOf(process, files);
+  const env = environmentOf(process, { files, paths: run.branch === undefined ? job.paths : [] });
   const prepared = await process.command(env);
   if (prepared.toHost !== undefined) effects.toHost = prepared.toHost;
   const log = filteredLog(
@@ -105,12 +105,15 @@ function start(
 }
 
 /** In GitHub's order: what comes later wins. */
-function environmentOf(process: ActionProcess, files: CommandFiles): EnvironmentRecord {
+function environmentOf(
+  process: ActionProcess,
+  { files, paths }: { readonly files: CommandFiles; readonly paths: readonly string[] },
+): EnvironmentRecord {
   const { scope, id } = process;
   const { job, environment } = scope;
   const env = Object.assign(createObject<RuntimeString>(), environment.flatten(), process.env);
   const path = env["PATH"];
-  const prefix = job.paths.join(":");
+  const prefix = paths.join(":");
   if (prefix !== "" && typeof path === "string" && path !== prefix && !path.startsWith(`${prefix}:`)) {
     env["PATH"] = `${prefix}:${path}`;
   }

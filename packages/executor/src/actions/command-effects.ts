@@ -109,15 +109,18 @@ export class CommandEffects implements CommandSink {
     if (this.paths.length > 0) {
       // What a step says of its own PATH is not for others.
       const known = (environment.shared("PATH") ?? "") as RuntimeString;
-      const before = typeof known === "string" ? known.split(":") : [];
-      job.addPaths(this.paths);
-      const own = new Set(job.paths);
-      const rest = before.filter((path) => path !== "" && !own.has(path));
-      exports["PATH"] = [...job.paths, ...rest].join(":");
+      // Steps that run at the same time do not see each other's: joinPaths().
+      const own = this.#run.branch === undefined ? job.addPaths(this.paths) : this.paths.toReversed();
+      exports["PATH"] = pathAbove(own, typeof known === "string" ? known : "");
     }
     if (Object.keys(exports).length > 0) environment.export(exports);
     return exports;
   }
+}
+
+/** Folders in front of a PATH, each once. */
+export function pathAbove(folders: readonly string[], path: string): string {
+  return [...new Set([...folders, ...path.split(":").filter((folder) => folder !== "")])].join(":");
 }
 
 function annotationOf({ level, message, title, file, line, endLine, col, endColumn }: Found): Annotation | undefined {
