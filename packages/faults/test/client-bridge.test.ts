@@ -163,7 +163,7 @@ test("without a service it says where it looked", async () => {
   const user = createUser();
   const { status, stderr } = await user.bridge("list").ended;
   expect(stderr).toMatch(
-    /There is no connection to the service \(1 attempt .*step-runner\.sock.*\n {2}hint: Start the service/s,
+    /There is no connection to the service: .*step-runner\.sock.*\n {2}hint: Start the service/s,
   );
   expect(status).toBe(1);
 });
