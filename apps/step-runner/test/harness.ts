@@ -149,6 +149,8 @@ export function uniqueSeconds(): string {
 
 /** All files below a folder, with their content as bytes in latin1. */
 export function readAll(dir: string): { readonly path: string; readonly content: string }[] {
+  // A command that keeps nothing there has no folder.
+  if (!existsSync(dir)) return [];
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
