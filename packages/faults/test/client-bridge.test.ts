@@ -162,9 +162,7 @@ test("who asks twice leaves at once, and the job is ended", async () => {
 test("without a service it says where it looked", async () => {
   const user = createUser();
   const { status, stderr } = await user.bridge("list").ended;
-  expect(stderr).toMatch(
-    /There is no connection to the service: .*step-runner\.sock.*\n {2}hint: Start the service/s,
-  );
+  expect(stderr).toMatch(/There is no connection to the service: .*step-runner\.sock.*\n {2}hint: Start the service/s);
   expect(status).toBe(1);
 });
 
