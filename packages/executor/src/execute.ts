@@ -11,6 +11,7 @@ import { finishStep, guard } from "./finish-step.ts";
 import { runStep } from "./run-step.ts";
 import { endWithout, type StepEnd } from "./step-end.ts";
 import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./secrets.ts";
+import { Spawner } from "./spawner/spawner.ts";
 import { StepFiles } from "./step-files.ts";
 import { killSurvivors } from "./terminate.ts";
 import { createJobContexts } from "./variables.ts";
@@ -35,13 +36,14 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   const stop = signalWithTimeout(signal, request.timeoutMs);
   const pipes = new OutputPipePool(request.jobTmp, request.pipeReserve);
   pipes.prepare();
-  const run: Run = createRun({ request, hooks, pipes, signal: stop.signal });
+  const spawner = new Spawner(request.spawnerAfter);
+  const run: Run = createRun({ request, hooks, pipes, spawner, signal: stop.signal });
   try {
     const { outcome, outputs } = await runJob(run);
     return { outcome, outputs };
   } finally {
     stop.release();
-    await pipes.close();
+    await Promise.all([pipes.close(), spawner.close()]);
     const { since } = run.state;
     const { cookie, hurry } = request;
     const graceMs = Math.min(SURVIVOR_GRACE_MS, request.graceMs);
@@ -49,7 +51,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   }
 }
 
-function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "signal">): Run {
+function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "spawner" | "signal">): Run {
   const { request } = parts;
   const inputs = createObject<RuntimeValue>();
   const contexts = createJobContexts(request.vars, inputs, (name, value) => {

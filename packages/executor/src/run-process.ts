@@ -1,33 +1,28 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
-import { coverInherited } from "./inherited-descriptors.ts";
 import type { OutputPipePool, OutputPipes } from "./output-pipes.ts";
 import { OutputPump } from "./output-pump.ts";
 import type { Moment } from "./proc.ts";
+import { isLost, type SpawnOrder } from "./spawner/spawned.ts";
+import { spawnHere } from "./spawner/spawn-here.ts";
+import type { Spawner } from "./spawner/spawner.ts";
 import type { StepLog } from "./step-log.ts";
 import { type SendSignal, Stop } from "./stop.ts";
 import { endGroup, killHolders, killSurvivors, signalGroup } from "./terminate.ts";
 
 /** A process to start. */
-export interface ProcessPlan {
-  /** Absolute. */
-  readonly program: string;
-  /** With the program's name as the author wrote it. */
-  readonly command: readonly string[];
-  readonly workDir: string;
-  /** All of it, with the cookie. */
-  readonly env: Readonly<Record<string, string>>;
+export interface ProcessPlan extends SpawnOrder {
+  /** It is in the environment too. */
   readonly cookie: string;
   readonly graceMs: number;
   readonly hurry: AbortSignal | undefined;
   readonly log: StepLog;
   readonly pipes: OutputPipePool;
+  readonly spawner: Spawner;
   readonly onStarted: (pid: number) => void;
   /** For the client of a process that is elsewhere. */
   readonly sendSignal?: SendSignal | undefined;
 }
 
-/** How a process ended; without a code and a signal it could not be started. */
+/** How a process ended; without a code and a signal it could not be started, or nobody knows how it ended. */
 export interface ProcessEnd {
   readonly exitCode?: number;
   readonly signal?: string;
@@ -50,21 +45,19 @@ const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
  */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
   const pipes = await plan.pipes.open();
-  const child = start(plan, pipes);
-  if (child instanceof Error) {
+  // In one go where there is no spawner: many runs at once would all have their pipes open when the first process starts.
+  const asked = plan.spawner.spawn(plan, pipes);
+  const spawned = (asked && (await asked)) ?? (await spawnHere(plan, pipes));
+  if ("spawnError" in spawned) {
+    if (isLost(spawned.spawnError)) await endUnknown(plan, pipes.paths);
     closeReaders(pipes);
-    return { spawnError: child };
+    return { spawnError: spawned.spawnError };
   }
-  const exit = exitOf(child);
-  const pid = child.pid;
-  if (pid === undefined) {
-    const { spawnError } = await exit;
-    closeReaders(pipes);
-    return spawnError ? { spawnError } : {};
-  }
+  const { pid, streams } = spawned;
+  let hasEnded = false;
+  const exit = spawned.exit.finally(() => (hasEnded = true));
   const since = { lastPid: pid, atMs: Date.now() };
   const stop = new Stop(pid, plan.graceMs, { hurry: plan.hurry, send: plan.sendSignal });
-  const streams = pipes.streams ?? { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
   const pump = new OutputPump(plan.log, streams, () => stop.begin());
   const onAbort = (): void => stop.begin();
   signal.addEventListener("abort", onAbort, { once: true });
@@ -77,7 +70,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     return pump.failure ? { ...ended, logFailure: pump.failure } : ended;
   } finally {
     // Only when the observer has thrown there is still something to end here.
-    if (child.exitCode === null && child.signalCode === null) {
+    if (!hasEnded) {
       signalGroup(pid, "SIGKILL");
       await exit;
       await endGroup(pid, 0, { wasTold: true });
@@ -101,37 +94,16 @@ async function endLeftovers(plan: ProcessPlan, stop: Stop, since: Moment): Promi
   await killSurvivors(cookie, graceMs, { since, hurry });
 }
 
+// It may have been started all the same, and be so young that it has no environment of its own yet.
+async function endUnknown({ graceMs: given, cookie, hurry }: ProcessPlan, paths: ReadonlySet<string>): Promise<void> {
+  const graceMs = Math.min(LEFTOVER_GRACE_MS, given);
+  await killHolders(paths, graceMs, { hurry });
+  await killSurvivors(cookie, graceMs, { hurry });
+}
+
 function closeReaders(pipes: OutputPipes): void {
   for (const stream of Object.values(pipes.streams ?? {})) stream.destroy();
   pipes.release(false);
-}
-
-function start(plan: ProcessPlan, pipes: OutputPipes): ChildProcess | Error {
-  try {
-    return spawn(plan.program, plan.command.slice(1), {
-      argv0: plan.command[0] as string,
-      cwd: plan.workDir,
-      env: plan.env,
-      stdio: [...pipes.stdio, ...coverInherited()],
-      detached: true,
-    });
-  } catch (error) {
-    return error as Error;
-  } finally {
-    pipes.closeWriters();
-  }
-}
-
-function exitOf(child: ChildProcess): Promise<ProcessEnd> {
-  return new Promise((resolve) => {
-    child.on("exit", (code, signalName) => {
-      resolve(signalName === null ? { exitCode: code ?? 0 } : { signal: signalName });
-    });
-    // Only a process that did not start has no exit; other errors are about signals to it.
-    child.on("error", (error) => {
-      if (child.pid === undefined) resolve({ spawnError: error });
-    });
-  });
 }
 
 // Somebody who left the group may hold the pipes open for ever; the end of a slow log is waited for.

@@ -17,6 +17,7 @@ import type { ActionJob } from "./actions/action-job.ts";
 import type { OutputPipePool } from "./output-pipes.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
 import type { Moment } from "./proc.ts";
+import type { Spawner } from "./spawner/spawner.ts";
 import type { StepLog } from "./step-log.ts";
 import type { JobContexts } from "./variables.ts";
 
@@ -49,6 +50,8 @@ export interface ExecuteRequest {
   readonly outerCookie?: string;
   /** Pipes that are there already. */
   readonly pipeReserve?: PipeReserve;
+  /** So many processes are started by ourselves before a smaller process is started that starts the others. */
+  readonly spawnerAfter?: number;
   /** For the whole job. */
   readonly timeoutMs?: number;
   /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
@@ -112,6 +115,7 @@ export interface Run {
   readonly hooks: ExecuteHooks;
   readonly signal: AbortSignal;
   readonly pipes: OutputPipePool;
+  readonly spawner: Spawner;
   readonly contexts: JobContexts;
   /** `job.inputs`; filled when they are checked. */
   readonly jobInputs: Record<string, RuntimeValue>;

@@ -5,6 +5,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   EAGAIN: "the system allows no more processes",
   EMFILE: "the runner has too many files open",
   ENFILE: "the system has too many files open",
+  SPAWNER_LOST: "how the process ended is not known: the program that starts processes was killed",
   ENOMEM: "there is not enough memory",
 };
 

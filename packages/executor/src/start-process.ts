@@ -56,6 +56,7 @@ export async function startProcess(run: Run, prepared: PreparedProcess, log: Ste
     hurry,
     log,
     pipes: run.pipes,
+    spawner: run.spawner,
     sendSignal: prepared.client?.sendSignal,
     onStarted: (pid: number) => {
       run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };

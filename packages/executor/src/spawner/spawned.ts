@@ -1,0 +1,37 @@
+import type { Readable } from "node:stream";
+import type { ProcessEnd } from "../run-process.ts";
+
+/** A program to start in a group of its own. */
+export interface SpawnOrder {
+  /** Absolute. */
+  readonly program: string;
+  /** With the program's name as the author wrote it. */
+  readonly command: readonly string[];
+  readonly workDir: string;
+  /** All of it. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A process that was started. */
+export interface Spawned {
+  readonly pid: number;
+  /** Never rejects. */
+  readonly exit: Promise<ProcessEnd>;
+  readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
+}
+
+/** One that was not, or of which nobody knows (`isLost()`). */
+export interface NotSpawned {
+  readonly spawnError: NodeJS.ErrnoException;
+}
+
+const LOST = "SPAWNER_LOST";
+
+/** The error of a process whose end, or start, is not known since its parent was killed. */
+export function lostError(): NodeJS.ErrnoException {
+  return Object.assign(new Error("The program that starts processes was killed"), { code: LOST });
+}
+
+export function isLost(error: NodeJS.ErrnoException | undefined): boolean {
+  return error?.code === LOST;
+}
