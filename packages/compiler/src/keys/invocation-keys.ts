@@ -23,6 +23,9 @@ const ACTION: Key = {
   shape: { type: "string", pattern: "\\S" },
 };
 
+// Names of an action's inputs are GitHub's, which may hold hyphens and blanks.
+const ACTION_INPUTS: JsonSchema = { type: ["object", "null"] };
+
 const COMMON_KEYS: Readonly<Record<string, Key>> = {
   name: {
     about: "The name of the step in its list, for `${{ steps.NAME.outputs.x }}`.",
@@ -43,8 +46,8 @@ const COMMON_KEYS: Readonly<Record<string, Key>> = {
   uses: { ...ACTION, about: `${ACTION.about} GitHub's word for \`action\`.` },
   ...BODY_KEYS,
   env: { about: "Variables of the step. They may hold expressions, and its `inputs` see them.", shape: ENV },
-  inputs: { about: "Values for the inputs of the step. They may hold expressions.", shape: INPUT_VALUES },
-  with: { about: "GitHub's word for `inputs`; only an action has it.", shape: INPUT_VALUES },
+  inputs: { about: "Values for the inputs of the step. They may hold expressions.", shape: ACTION_INPUTS },
+  with: { about: "GitHub's word for `inputs`; only an action has it.", shape: ACTION_INPUTS },
   secrets: {
     about:
       "What the step is granted of what its spec asks for: `{NAME: ${{ vars.TOKEN }}}`, or a list of names of the caller's own.",
@@ -91,7 +94,7 @@ export const INLINE_KEYS: DescribedTable = describeKeys({
     implies(
       { anyOf: ACTION_KEYS.map((key) => ({ required: [key] })) },
       { properties: without(["secrets"]) },
-      { properties: without(["with"]) },
+      { properties: { with: false, inputs: INPUT_VALUES } },
     ),
     implies({ required: ["script"] }, { properties: { inputs: ref("scriptInputs"), secrets: false } }),
   ],
