@@ -1,10 +1,27 @@
+import { readFileSync } from "node:fs";
 import { defineConfig } from "rolldown";
 
 // A test builds elsewhere, to compare.
 const apps = process.env["STEPS_BUNDLE_DIR"] ?? "apps";
 
+const CODE_LOADER = readFileSync("scripts/code-loader.cjs", "utf8");
+
 // Only the commands are bundled, as CommonJS, which Node starts faster than modules; what a job of scripts needs is one
 // chunk, and what is needed less often is loaded when it is.
+/**
+ * What each command does before anything else: it says which Node it needs where that is older than the manifest's. It stands
+ * before all imports, in words that a Node of ten years ago reads. Exit code: docs/reference/exit-codes.md.
+ */
+function checkNode(app) {
+  const { engines } = JSON.parse(readFileSync(`apps/${app}/package.json`, "utf8"));
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node);
+  return `(function (found) {
+  if (found[0] > ${major} || (found[0] == ${major} && found[1] >= ${minor})) return;
+  process.stderr.write("${app}: Node.js " + process.versions.node + " at " + process.execPath + " is too old\\n  hint: ${app} needs Node.js ${major}.${minor} or later: https://nodejs.org/\\n");
+  process.exit(1);
+})(process.versions.node.split("."));`;
+}
+
 export default defineConfig(
   ["step-runner", "runner-bridge"].map((app) => ({
     input: `apps/${app}/src/main.ts`,
@@ -19,6 +36,7 @@ export default defineConfig(
       cleanDir: true,
       // Names stay, for traces of calls; the text of comments and white space only takes time to read.
       minify: { compress: true, mangle: false, codegen: true },
+      postBanner: (chunk) => (chunk.isEntry ? `${checkNode(app)}\n${CODE_LOADER}` : ""),
       entryFileNames: "[name].cjs",
       chunkFileNames: "[name]-[hash].cjs",
     },

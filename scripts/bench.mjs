@@ -1,4 +1,4 @@
-// pnpm bench [start|steps|component|output|service|docker] [--json=FILE]: the table of speed and memory.
+// pnpm bench [start|steps|component|output|masking|service|docker] [--json=FILE]: the table of speed and memory.
 import { join } from "node:path";
 import { root, run, setUp } from "./setup.mjs";
 
@@ -6,6 +6,7 @@ setUp();
 const args = [
   "--conditions=@steps/source",
   "--disable-warning=ExperimentalWarning",
+  "--expose-gc",
   join(root, "packages/bench/src/main.ts"),
 ];
 process.exitCode = run("node", [...args, ...process.argv.slice(2)]);

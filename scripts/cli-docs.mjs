@@ -44,7 +44,10 @@ Made from the tables of the commands by \`scripts/cli-docs.mjs\`; do not edit. \
 
 A flag wins over its environment variable, which wins over the default. Switches take \`--no-NAME\` too, and
 their variables \`true\`, \`false\`, \`1\`, \`0\`, \`yes\`, \`no\`, \`on\`, \`off\`. Durations are \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`7d\`; a bare number is seconds.
-Pairs are split before each \`,NAME=\`, so a value may hold commas.
+
+A flag that is repeated for more takes each value as it stands, with its commas and blanks; its variable holds several values apart by
+blanks (names and patterns by commas, too). \`--inputs\`, \`--env\` and \`--job\` of \`run\` alone take several pairs at once, as GitLab's step runner does:
+they are split before each \`,NAME=\`, and \`'"NAME=VALUE"'\`, in double quotes, is one pair whatever it holds.
 
 ${all.map(section).join("\n")}`;
 }
@@ -56,12 +59,26 @@ function section({ name: program, commands }) {
 | --- | --- |
 ${commands.map((command) => `| \`${cell(`${command.name} ${command.usage}`)}\` | ${cell(command.summary)} |`).join("\n")}
 
-| flag | of | what it does |
-| --- | --- | --- |
-${flagsOf(commands)
-  .map(({ name, flag, of }) => `| \`--${name}${value(flag)}\` | ${users(of, commands)} | ${cell(describe(flag))} |`)
-  .join("\n")}
+${tables(flagsOf(commands), commands)}
 `;
+}
+
+/** A table for each heading of `--help`. */
+function tables(rows, commands) {
+  const headings = [...new Set(["Flags", ...rows.map(headingOf)])];
+  return headings
+    .map((heading) => {
+      const shown = rows.filter((row) => headingOf(row) === heading);
+      const lines = shown.map(
+        ({ name, flag, of }) => `| \`--${name}${value(flag)}\` | ${users(of, commands)} | ${cell(describe(flag))} |`,
+      );
+      return [`### ${heading}`, "", "| flag | of | what it does |", "| --- | --- | --- |", ...lines].join("\n");
+    })
+    .join("\n\n");
+}
+
+function headingOf({ flag }) {
+  return flag.group ?? "Flags";
 }
 
 /** Each flag once; one that means something else in another command is another flag. */
@@ -85,7 +102,7 @@ function users(of, commands) {
 
 function value(flag) {
   if (flag.type === "boolean") return "";
-  const usual = { pairs: "NAME=VALUE,…", duration: "DURATION", number: "N" };
+  const usual = { pairs: "NAME=VALUE", "comma-pairs": "NAME=VALUE,…", duration: "DURATION", number: "N" };
   const placeholder = flag.placeholder ?? flag.choices?.join("|") ?? usual[flag.type] ?? "VALUE";
   return ` ${placeholder.replaceAll("|", "\\|")}`;
 }

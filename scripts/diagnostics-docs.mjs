@@ -4,14 +4,19 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMPILER_RULES } from "../packages/compiler/src/index.ts";
 import { CHECK_RULES } from "../packages/engine/src/check/check-rules.ts";
-import { GITHUB_RULES } from "../packages/github-actions/src/index.ts";
+import { GITHUB_RULES } from "../packages/github-compiler/src/index.ts";
 import { CI_RULES } from "../packages/gitlab-ci/src/index.ts";
+import { SOURCE_RULES } from "../packages/source/src/index.ts";
 
 const target = join(import.meta.dirname, "../docs/reference/diagnostics.md");
 const text = `# Diagnostics
 
 Made from the tables of the packages by \`scripts/diagnostics-docs.mjs\`; do not edit. What an author of steps got wrong, each with its place. The codes do not change; they are the
 rules of \`validate --format sarif\`. Failures of steps and errors of the packages are in [errors](errors.md).
+
+## Of any text
+
+${table(SOURCE_RULES)}
 
 ## Of a step file or a list of steps
 

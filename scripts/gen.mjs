@@ -1,7 +1,9 @@
-// Generates packages/proto/src/gen from proto/; with --check only says whether it is what is committed.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+// Generates packages/proto/src/gen from proto/, and packages/model/src/gen from that; with --check only says whether they are
+// what is committed.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { jsonTypes } from "./json-types.mjs";
 import { root, run } from "./setup.mjs";
 
 const files = [
@@ -13,14 +15,16 @@ const files = [
   "grpc/reflection/v1/reflection_pb.ts",
   "grpc/reflection/v1alpha/reflection_pb.ts",
 ];
+const read = (base, file) => readFileSync(join(base, "packages/proto/src/gen", file), "utf8");
+// The types of the baseline's JSON without the runtime of protobuf, for packages that run anywhere.
+const typesFile = join(root, "packages/model/src/gen/step-json.ts");
+
 if (process.argv.includes("--check")) {
   const scratch = mkdtempSync(join(tmpdir(), "steps-gen-"));
   try {
     if (run("buf", ["generate", "-o", scratch]) !== 0) process.exit(1);
-    const stale = files.filter((file) => {
-      const read = (base) => readFileSync(join(base, "packages/proto/src/gen", file), "utf8");
-      return read(scratch) !== read(root);
-    });
+    const stale = files.filter((file) => read(scratch, file) !== read(root, file));
+    if (jsonTypes(read(scratch, files[0])) !== readFileSync(typesFile, "utf8")) stale.push("step-json.ts");
     if (stale.length > 0) {
       process.stderr.write(`Generated files are stale: ${stale.join(", ")}; run pnpm gen\n`);
       process.exitCode = 1;
@@ -30,4 +34,6 @@ if (process.argv.includes("--check")) {
   }
 } else {
   process.exitCode = run("buf", ["generate"]);
+  mkdirSync(dirname(typesFile), { recursive: true });
+  writeFileSync(typesFile, jsonTypes(read(root, files[0])));
 }

@@ -5,5 +5,5 @@ const WINDOW_MS = 2_000;
 
 /** How the commands call that follow nothing. */
 export function callOptions(token?: string): JobCallOptions {
-  return { connectWindowMs: 0, reconnectWindowMs: WINDOW_MS, ...(token === undefined ? {} : { token }) };
+  return { connectWindowMs: 0, reconnectWindowMs: WINDOW_MS, token };
 }

@@ -23,6 +23,7 @@ describe("openTarget", () => {
     [["--kubernetes", "ci/pod/build", "--context", "c", "--kubeconfig", "f"], "kubernetes ci/pod/build", false],
     [["--command", "sh -c 'a b'"], "command sh -c 'a b'", false],
     [["--ssh", "ci@host:2222", "--accept-new-host-key", "--identity", "k"], "ssh ci@host:2222", false],
+    [["--ssh", "ci@host", "--socket", "/run/s"], "ssh ci@host /run/s", false],
   ])("%j", async (args, name, isHere) => {
     await using target = open(...args);
     expect(target).toMatchObject({ name, isHere });

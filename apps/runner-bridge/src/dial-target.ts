@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CommandLine, type Flags, UsageError } from "@steps/console";
+import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
 import {
   createSshDialer,
   type Dial,
@@ -12,77 +12,81 @@ import {
 } from "@steps/dial";
 import { splitWords } from "./split-words.ts";
 
-/** Where the service is, and how to get there. */
+/** The flags that name the service and the way to it. */
 export const targetFlags: Flags = {
-  docker: { type: "string", placeholder: "CONTAINER", summary: "The service in a Docker container, by exec" },
-  "docker-host": {
-    type: "string",
-    placeholder: "URL",
-    summary: "The Docker daemon: unix:///PATH or tcp://HOST:PORT; by default as the docker command has it",
-    env: "DOCKER_HOST",
-  },
-  "docker-tls": {
-    type: "string",
-    placeholder: "DIR",
-    summary: "The folder with ca.pem, cert.pem and key.pem for the daemon",
-    env: "RUNNER_BRIDGE_DOCKER_TLS",
-  },
-  ssh: {
-    type: "string",
-    placeholder: "[USER@]HOST[:PORT]",
-    summary: "The service on a machine, by SSH; ~/.ssh/config counts",
-  },
-  identity: {
-    type: "list",
-    placeholder: "FILE",
-    summary: "A private key for --ssh, before the agent's; repeat for more",
-  },
-  "known-hosts": {
-    type: "list",
-    placeholder: "FILE",
-    summary: "The keys of hosts for --ssh, instead of ssh's own files",
-  },
-  "accept-new-host-key": {
-    type: "boolean",
-    summary: "Add the key of a host that is not known yet, rather than refuse it",
-  },
-  kubernetes: { type: "string", placeholder: "NAMESPACE/POD[/CONTAINER]", summary: "The service in a pod, by exec" },
-  kubeconfig: {
-    type: "string",
-    placeholder: "FILE",
-    summary: "How to reach the cluster; by default as kubectl has it, or the pod's service account",
-  },
-  context: { type: "string", placeholder: "NAME", summary: "The context of the kubeconfig" },
-  socket: {
-    type: "string",
-    placeholder: "PATH",
-    summary: "The service's socket on this machine; its usual places by default",
-  },
-  command: {
-    type: "string",
-    placeholder: "COMMAND",
-    summary: "A command whose standard input and output are the connection",
-  },
-  proxy: {
-    type: "string",
-    placeholder: "COMMAND",
-    summary: "What --docker, --ssh and --kubernetes run inside; by default step-runner proxy wherever it may be",
-  },
+  ...grouped("Where the service is", {
+    docker: { type: "string", placeholder: "CONTAINER", summary: "The service in a Docker container, by exec" },
+    ssh: {
+      type: "string",
+      placeholder: "[USER@]HOST[:PORT]",
+      summary: "The service on a machine, by SSH; ~/.ssh/config counts",
+    },
+    kubernetes: { type: "string", placeholder: "NAMESPACE/POD[/CONTAINER]", summary: "The service in a pod, by exec" },
+    socket: {
+      type: "string",
+      placeholder: "PATH",
+      summary: "The service's socket, on this machine or on that of --ssh; its usual places by default",
+    },
+    command: {
+      type: "string",
+      placeholder: "COMMAND",
+      summary: "A command whose standard input and output are the connection",
+    },
+  }),
+  ...grouped("The way there", {
+    proxy: {
+      type: "string",
+      placeholder: "COMMAND",
+      summary: "What --docker, --ssh and --kubernetes run inside; by default step-runner proxy wherever it may be",
+    },
+    "docker-host": {
+      type: "string",
+      placeholder: "URL",
+      summary: "The Docker daemon: unix:///PATH or tcp://HOST:PORT; by default as the docker command has it",
+      env: "DOCKER_HOST",
+    },
+    "docker-tls": {
+      type: "string",
+      placeholder: "DIR",
+      summary: "The folder with ca.pem, cert.pem and key.pem for the daemon",
+      env: "RUNNER_BRIDGE_DOCKER_TLS",
+    },
+    identity: {
+      type: "list",
+      placeholder: "FILE",
+      summary: "A private key for --ssh, before the agent's; repeat for more",
+    },
+    "known-hosts": {
+      type: "list",
+      placeholder: "FILE",
+      summary: "The keys of hosts for --ssh, instead of ssh's own files; repeat for more",
+    },
+    "accept-new-host-key": {
+      type: "boolean",
+      summary: "Add the key of a host that is not known yet, rather than refuse it",
+    },
+    kubeconfig: {
+      type: "string",
+      placeholder: "FILE",
+      summary: "How to reach the cluster; by default as kubectl has it, or the pod's service account",
+    },
+    context: { type: "string", placeholder: "NAME", summary: "The context of the kubeconfig" },
+  }),
 };
 
 /** A way to a service. */
 export interface Target extends AsyncDisposable {
   readonly dial: Dial;
-  /** For people, and to tell targets apart. */
+  /** The name of the target, for people and to tell targets apart. */
   readonly name: string;
-  /** Paths mean the same here and there. */
+  /** True when a path means the same here and at the service. */
   readonly isHere: boolean;
 }
 
 const KINDS = ["docker", "ssh", "kubernetes", "socket", "command"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What belongs to one kind of target only. */
+/** The flags that belong to some kinds of target only, with these kinds. */
 const OPTIONS: Readonly<Record<string, readonly Kind[]>> = {
   "docker-tls": ["docker"],
   identity: ["ssh"],
@@ -95,7 +99,9 @@ const OPTIONS: Readonly<Record<string, readonly Kind[]>> = {
 
 /** The target that the flags name. @throws {UsageError}, a `DialError` for one that makes no sense */
 export function openTarget(line: CommandLine): Target {
-  const kinds = KINDS.filter((kind) => line.string(kind) !== undefined);
+  const given = KINDS.filter((kind) => line.string(kind) !== undefined);
+  // On another machine it is a part of the way.
+  const kinds = given.includes("ssh") ? given.filter((kind) => kind !== "socket") : given;
   if (kinds.length > 1) throw new UsageError(`Give one of ${kinds.map((kind) => `--${kind}`).join(" and ")}`);
   const [kind] = kinds;
   checkOptions(line, kind);
@@ -115,7 +121,7 @@ export function openTarget(line: CommandLine): Target {
 function checkOptions(line: CommandLine, kind: Kind | undefined): void {
   for (const [name, kinds] of Object.entries(OPTIONS)) {
     const isGiven = name === "accept-new-host-key" ? line.boolean(name) : line.string(name) !== undefined;
-    // What comes from the environment is for whoever can use it.
+    // A value of `docker-tls` may come from the environment, where it is not meant for other kinds of targets.
     if (!isGiven || (kind !== undefined && kinds.includes(kind)) || name === "docker-tls") continue;
     throw new UsageError(`--${name} is for ${kinds.map((of) => `--${of}`).join(", ")}`);
   }
@@ -131,15 +137,15 @@ function dialContainer(line: CommandLine, container: string): Dial {
   const command = proxyOf(line);
   return dialDocker({
     container,
-    ...(host === undefined ? {} : { host }),
-    ...(folder === undefined ? {} : { tls: readTls(folder) }),
-    ...(command === undefined ? {} : { commands: [command] }),
+    host,
+    tls: folder === undefined ? undefined : readTls(folder),
+    commands: command === undefined ? undefined : [command],
   });
 }
 
 function readTls(folder: string): DockerTls {
-  const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) => readFileSync(join(folder, name)));
-  return { ca: ca as Buffer, cert: cert as Buffer, key: key as Buffer };
+  const read = (name: string): Buffer => readFileSync(join(folder, name));
+  return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
 function dialPod(line: CommandLine, place: string): Dial {
@@ -152,10 +158,10 @@ function dialPod(line: CommandLine, place: string): Dial {
   return dialKubernetes({
     namespace,
     pod,
-    ...(container === undefined ? {} : { container }),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-    ...(command === undefined ? {} : { command }),
+    container,
+    kubeconfig,
+    context,
+    command,
   });
 }
 
@@ -163,6 +169,8 @@ function openHost(line: CommandLine, address: string): Target {
   const { user, host, port } = readAddress(address);
   const identityFiles = line.list("identity");
   const knownHostsFiles = line.list("known-hosts");
+  const socket = line.string("socket");
+  if (socket === "") throw new UsageError("--socket is empty");
   const dialer = createSshDialer({
     host,
     user,
@@ -172,8 +180,10 @@ function openHost(line: CommandLine, address: string): Target {
     knownHostsFiles: knownHostsFiles.length === 0 ? undefined : knownHostsFiles,
     strictHostKey: line.boolean("accept-new-host-key") ? "accept-new" : "yes",
     proxyCommand: proxyOf(line),
+    socket,
   });
-  return { ...remote(`ssh ${address}`, dialer.dial), [Symbol.asyncDispose]: () => dialer[Symbol.asyncDispose]() };
+  const name = socket === undefined ? `ssh ${address}` : `ssh ${address} ${socket}`;
+  return { ...remote(name, dialer.dial), [Symbol.asyncDispose]: () => dialer[Symbol.asyncDispose]() };
 }
 
 /** Reads `[USER@]HOST[:PORT]`; an IPv6 address with a port stands in brackets. @throws {UsageError} */

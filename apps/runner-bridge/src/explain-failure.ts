@@ -2,7 +2,7 @@ import { ClientError } from "@steps/client";
 import { complain, errors } from "@steps/console";
 import { type JobRecord, removeRecord } from "./job-records.ts";
 
-/** What is known of a job here; `isNew` if nothing was before this command. */
+/** The job as it is known here. `isNew` means that it was not known before this command. */
 export type Known = Pick<JobRecord, "id" | "target"> & { readonly isNew?: boolean };
 
 /** How far a command came before it failed. */
@@ -10,12 +10,12 @@ export interface Failed {
   readonly record: Known;
   /** The service has acknowledged the job. */
   readonly isStarted: boolean;
-  /** What to exit with if somebody asked the command to stop. */
+  /** The exit code if somebody asked the command to stop; undefined if nobody did. */
   readonly exitCode: number | undefined;
 }
 
-const STOPPED: ReadonlySet<string> = new Set(["CANCELLED", "ABANDONED"]);
-/** After these nobody knows whether the job runs. */
+const STOPPED: ReadonlySet<string> = new Set(["CANCELLED", "ABANDONED", "DETACHED"]);
+/** An error with one of these codes leaves open whether the job runs. */
 const OPEN_ENDED: ReadonlySet<string> = new Set([...STOPPED, "CONNECTION_LOST"]);
 
 /** Forgets a job that there is none of, says what has a form of its own, and gives its exit code. @throws what has none */
@@ -26,11 +26,20 @@ export function explainFailure(error: unknown, { record, isStarted, exitCode }: 
   if (!(error instanceof ClientError)) throw error;
   if (code === "REQUEST_INVALID") {
     // Diagnostics have their own form.
-    void errors.write(Buffer.from(`${error.message}\n`));
+    void errors.writeLines(`${error.message}
+${
+  error.hint === undefined
+    ? ""
+    : `  hint: ${error.hint}
+`
+}`);
     return 2;
   }
   if (exitCode !== undefined && STOPPED.has(code)) {
-    complain(error.message);
+    complain(
+      error.message,
+      code === "DETACHED" ? `"runner-bridge follow" reads on; "runner-bridge cancel" ends it.` : undefined,
+    );
     return exitCode;
   }
   throw error;

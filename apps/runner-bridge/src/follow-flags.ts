@@ -1,4 +1,4 @@
-import { type CommandLine, type Flags, UsageError } from "@steps/console";
+import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
 import type { FollowOptions } from "@steps/client";
 import { targetFlags } from "./dial-target.ts";
 
@@ -10,36 +10,40 @@ export const followFlags: Flags = {
     summary: "Write the trace to a file",
     env: "RUNNER_BRIDGE_OUTPUT_FILE",
   },
-  "step-results-file": {
-    type: "string",
-    placeholder: "FILE",
-    summary: "Write the result tree to a file, as JSON",
-    env: "RUNNER_BRIDGE_RESULTS_FILE",
-  },
-  "reconnect-for": {
-    type: "duration",
-    summary: "How long a lost connection is tried again before the job is left to itself",
-    default: "5m",
-    env: "RUNNER_BRIDGE_RECONNECT_FOR",
-  },
-  verbose: { type: "boolean", summary: "Say what happens to the connection", env: "RUNNER_BRIDGE_VERBOSE" },
   quiet: { type: "boolean", summary: "Print the output of the job and errors only", env: "RUNNER_BRIDGE_QUIET" },
+  verbose: { type: "boolean", summary: "Say what happens to the connection", env: "RUNNER_BRIDGE_VERBOSE" },
+  ...grouped("The connection and the results", {
+    "step-results-file": {
+      type: "string",
+      placeholder: "FILE",
+      summary: "Write the result tree to a file, as JSON",
+      env: "RUNNER_BRIDGE_RESULTS_FILE",
+    },
+    "reconnect-for": {
+      type: "duration",
+      summary: "How long a lost connection is tried again before the job is left to itself",
+      default: "5m",
+      env: "RUNNER_BRIDGE_RECONNECT_FOR",
+    },
+  }),
 };
 
 /** Flags of every command. */
 export const commonFlags: Flags = {
-  token: {
-    type: "string",
-    summary: "The job's token; by default the one that this user's runner-bridge made for it",
-    env: "RUNNER_BRIDGE_TOKEN",
-  },
   ...targetFlags,
+  ...grouped("The way there", {
+    token: {
+      type: "string",
+      summary: "The job's token; by default the one that this user's runner-bridge made for it",
+      env: "RUNNER_BRIDGE_TOKEN",
+    },
+  }),
 };
 
 /** How long the first connection is tried. */
 const CONNECT_WINDOW_MS = 10_000;
 
-/** What the flags say of how a job is followed. @throws {UsageError} */
+/** Reads from the flags how long a connection is looked for. @throws {UsageError} */
 export function windowsOf(line: CommandLine): Required<Pick<FollowOptions, "reconnectWindowMs" | "connectWindowMs">> {
   const reconnectWindowMs = line.number("reconnect-for") ?? 0;
   return { reconnectWindowMs, connectWindowMs: Math.min(CONNECT_WINDOW_MS, reconnectWindowMs) };

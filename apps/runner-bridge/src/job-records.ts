@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createJobToken } from "@steps/client";
+import { makePrivateFolder } from "@steps/console";
 import { jobsDirectory } from "./directories.ts";
 
-/** What has to be known of a job to follow, cancel and close it, and to send its request once more. */
+/** The data that is needed to follow, cancel and close a job, and to send its request once more. */
 export interface JobRecord {
   readonly id: string;
   readonly target: string;
@@ -27,7 +28,7 @@ export function openRecord(
   if (known !== undefined && (token === undefined || token === known.token)) return { ...known, isNew: false };
   const record = { id, target, token: token ?? createJobToken(), nonce: randomBytes(16).toString("hex") };
   const path = pathOf(id, target);
-  mkdirSync(jobsDirectory(process.env), { recursive: true, mode: 0o700 });
+  makePrivateFolder(jobsDirectory(process.env));
   removeOld();
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600, flag: "wx" });

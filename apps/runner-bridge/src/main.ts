@@ -1,14 +1,10 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
-import { codeCacheDirectory } from "./directories.ts";
 import { VERSION } from "./version.ts";
 
 const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V" || args[0] === "version")) {
   process.stdout.write(`runner-bridge ${VERSION}\n`);
 } else {
-  // Node keeps the compiled form of what is loaded below among the user's files; where it cannot, it only starts slower.
-  enableCompileCache(codeCacheDirectory(process.env));
   // Everything else is behind this import, so that the version costs no more than Node itself.
   void Promise.all([import("@steps/console"), import("./program.ts")]).then(async ([{ runProgram }, { program }]) => {
     process.exitCode = await runProgram(program, args);

@@ -23,7 +23,7 @@ export function stateReporter({ isVerbose, isQuiet }: ReportOptions): (state: Cl
 }
 
 function say(text: string): void {
-  void errors.write(Buffer.from(`${programName()}: ${text}\n`));
+  void errors.writeLines(`${programName()}: ${text}\n`);
 }
 
 function describe(state: ClientState): string {

@@ -15,6 +15,8 @@ export interface Shown {
   readonly token: string | undefined;
   readonly record: Known;
   readonly keep: boolean;
+  /** True when a signal ends the command only and leaves the job alone. */
+  readonly detaches?: boolean;
 }
 
 /** Prints a job's output as it comes, writes what was asked for, and gives the exit code. */
@@ -25,12 +27,13 @@ export async function showJob(line: CommandLine, shown: Shown, follow: Follow): 
   for (const path of [traceFile, resultsFile]) if (path !== undefined) assertWritable(path);
   const report = stateReporter({ isVerbose: line.boolean("verbose"), isQuiet: line.boolean("quiet") });
   let isStarted = false;
+  // Nothing is left to be done but to go.
+  if (shown.detaches === true) stop.hurry.addEventListener("abort", () => process.exit(stop.exitCode));
   try {
     const outcome = await follow({
-      ...(shown.token === undefined ? {} : { token: shown.token }),
+      token: shown.token,
       ...windowsOf(line),
-      signal: stop.signal,
-      hurry: stop.hurry,
+      ...(shown.detaches === true ? { detach: stop.signal } : { signal: stop.signal, hurry: stop.hurry }),
       keep: shown.keep,
       wantsTrace: traceFile !== undefined,
       wantsResult: resultsFile !== undefined,

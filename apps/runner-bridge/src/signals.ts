@@ -3,7 +3,7 @@ import { hurryOutput } from "@steps/console";
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof SIGNALS;
 
-/** The signals that ask a program to stop: the first cancels the job, the second leaves. */
+/** The signals that ask a program to stop: the first is heeded, the second does not wait for anything. */
 export class StopSignals implements Disposable {
   readonly #stop = new AbortController();
   readonly #hurry = new AbortController();
@@ -22,7 +22,7 @@ export class StopSignals implements Disposable {
     return this.#hurry.signal;
   }
 
-  /** What a program exits with that was stopped so; `undefined` if nobody asked it to. */
+  /** The exit code of a program that was stopped by these signals; `undefined` if nobody asked it to stop. */
   get exitCode(): number | undefined {
     return this.#first === undefined ? undefined : 128 + SIGNALS[this.#first];
   }

@@ -5,7 +5,7 @@ import type { EngineOptions } from "@steps/engine";
 export function cacheOptions(line: CommandLine): NonNullable<EngineOptions["cache"]> {
   const git = line.string("git");
   return {
-    ...(git === undefined ? {} : { git: git as "auto" | "system" | "isomorphic" }),
+    git: git === undefined ? undefined : (git as "auto" | "system" | "isomorphic"),
     isOffline: line.boolean("offline"),
     hasLegacyRefs: line.boolean("legacy-refs"),
     mirrors: readMirrors(line.list("mirror")),
@@ -14,13 +14,10 @@ export function cacheOptions(line: CommandLine): NonNullable<EngineOptions["cach
 
 function readMirrors(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    texts
-      .flatMap((text) => text.split(/[\s,]+/))
-      .filter((text) => text !== "")
-      .map((text) => {
-        const split = text.indexOf("=", text.indexOf("://"));
-        if (split < 1) throw new UsageError(`--mirror has a part that is not PREFIX=PREFIX: "${text}"`);
-        return [text.slice(0, split), text.slice(split + 1)];
-      }),
+    texts.map((text) => {
+      const split = text.indexOf("=", text.indexOf("://"));
+      if (split < 1) throw new UsageError(`--mirror is not PREFIX=PREFIX: "${text}"`);
+      return [text.slice(0, split), text.slice(split + 1)];
+    }),
   );
 }

@@ -16,7 +16,7 @@ interface TreeNode {
   readonly component?: Omit<Resource, "isMutable">;
   readonly subpath?: string;
   readonly definitionDigest?: string;
-  /** In protobuf's JSON form, as `compile` prints it. */
+  /** The definition in protobuf's JSON form, as `compile` prints it. */
   readonly baseline?: unknown;
   readonly steps?: readonly TreeNode[];
 }
@@ -52,11 +52,11 @@ function encode(step: CheckedStep): TreeNode {
     ...(name === "" ? {} : { name }),
     reference,
     state,
-    ...(sameAs === undefined ? {} : { sameAs }),
-    ...(component === undefined ? {} : { component: encodeComponent(component) }),
-    ...(subpath === undefined ? {} : { subpath }),
-    ...(definitionDigest === undefined ? {} : { definitionDigest }),
-    ...(specDefinition === undefined ? {} : { baseline: encodeSpecDefinition(specDefinition) }),
+    sameAs,
+    component: component === undefined ? undefined : encodeComponent(component),
+    subpath,
+    definitionDigest,
+    baseline: specDefinition === undefined ? undefined : encodeSpecDefinition(specDefinition),
     ...(steps.length === 0 ? {} : { steps: steps.map(encode) }),
   };
 }

@@ -1,13 +1,14 @@
-import { readFileSync, statSync } from "node:fs";
-import { type CommandLine, type Flags, UsageError } from "@steps/console";
+import { statSync } from "node:fs";
+import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
 import type { GithubOptions } from "@steps/engine";
 import type { Value } from "@steps/model";
 import { absolute } from "./absolute.ts";
+import { readText } from "./read-source.ts";
 
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
-/** What GitHub actions of a job are told. */
-export const githubFlags: Flags = {
+/** The flags about the GitHub actions of a job. */
+export const githubFlags: Flags = grouped("GitHub actions", {
   "github-token": {
     type: "string",
     placeholder: "TOKEN",
@@ -44,9 +45,9 @@ export const githubFlags: Flags = {
     summary: "Where artifacts that actions upload go; a folder of the run in the state directory by default",
     env: "STEP_RUNNER_ARTIFACT_DIR",
   },
-};
+});
 
-/** What the flags say. @throws {UsageError} */
+/** Reads the options for GitHub actions from the flags. @throws {UsageError} */
 export function githubOptions(line: CommandLine): GithubOptions {
   const [token, serverUrl, eventName] = ["github-token", "github-server-url", "event-name"].map((name) =>
     line.string(name),
@@ -55,7 +56,7 @@ export function githubOptions(line: CommandLine): GithubOptions {
     line.string(name),
   );
   return {
-    ...(token === undefined ? {} : { token }),
+    token,
     ...(serverUrl === undefined ? {} : serverUrls(serverUrl)),
     ...(eventName === undefined ? {} : { eventName }),
     ...(eventFile === undefined ? {} : { event: readEvent(eventFile) }),
@@ -80,7 +81,7 @@ function serverUrls(text: string): Pick<GithubOptions, "serverUrl" | "apiUrl" | 
 function readEvent(path: string): Value {
   if (statSync(path).size > MAX_EVENT_BYTES) throw new UsageError(`The event "${path}" is too large`);
   try {
-    const event: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const event: unknown = JSON.parse(readText(path));
     if (typeof event === "object" && event !== null && !Array.isArray(event)) return event as Value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

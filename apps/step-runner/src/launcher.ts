@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { privateDirectory } from "@steps/engine";
 import { ownStart } from "./bootstrap/start.ts";
 
 /**
@@ -8,7 +9,8 @@ import { ownStart } from "./bootstrap/start.ts";
  */
 export function launcherDirectory(stateDir: string): string {
   const dir = join(stateDir, "bin");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  privateDirectory(stateDir);
+  privateDirectory(dir);
   const path = join(dir, "step-runner");
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
@@ -37,7 +39,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What is read, or `undefined` if it is not there or of another kind. */
+/** Returns the text that is read, or `undefined` if the file is missing or of another kind. */
 function optional(read: () => string): string | undefined {
   try {
     return read();

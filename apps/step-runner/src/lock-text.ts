@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { CommandLine } from "@steps/console";
 import {
   type CheckedStep,
@@ -13,6 +12,7 @@ import {
 import { listJobs } from "@steps/gitlab-ci";
 import { type Diagnostic, hasErrors, type StepReference } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
+import { readSource } from "./read-source.ts";
 import { openEngine } from "./open-engine.ts";
 import { readJob } from "./read-job.ts";
 import { isWorkflow } from "./is-workflow.ts";
@@ -55,7 +55,7 @@ function readInputs(line: CommandLine): readonly LockInput[] {
 }
 
 function readJobs(line: CommandLine, path: string): TextInput[] {
-  const { jobs, diagnostics } = listJobs({ name: path, text: readFileSync(path, "utf8") });
+  const { jobs, diagnostics } = listJobs(readSource(path));
   if (jobs.length === 0) showDiagnostics(line, diagnostics);
   return jobs.map((name) => {
     const read = readJob(line, path, name);

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { createEngine, type Engine, type TraceSync } from "@steps/engine";
 import { readLock, readSources } from "./component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
+import { allowedExports } from "./allowed-exports.ts";
 import { cacheOptions } from "./cache-options.ts";
 import { VERSION } from "./version.ts";
 
@@ -22,11 +23,12 @@ export function openEngine(
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
     program: ownProgram,
-    ...(cacheDir === undefined ? {} : { cacheDir }),
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(traceSync === undefined ? {} : { traceSync: traceSync as TraceSync }),
+    allowedExports: allowedExports(line),
+    cacheDir,
+    stateDir,
+    traceSync: traceSync === undefined ? undefined : (traceSync as TraceSync),
     ...(sources.length === 0 ? {} : { sources }),
-    ...(lock === undefined ? {} : { lock }),
+    lock,
     cache: {
       ...cacheOptions(line),
       excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),

@@ -7,6 +7,7 @@ const AUTHOR_CODES: ReadonlySet<string> = new Set([
   "BASELINE_INVALID",
   "OUTPUT_INVALID",
   "LOCK_INVALID",
+  "TEXT_INVALID",
 ]);
 
 /** The program `step-runner`. */
@@ -30,6 +31,7 @@ export const program: Program = {
     "steps proxy": async () => (await import("./commands/steps-proxy.ts")).stepsProxy,
     bootstrap: async () => (await import("./commands/bootstrap.ts")).bootstrap,
     "steps bootstrap": async () => (await import("./commands/steps-bootstrap.ts")).stepsBootstrap,
+    reap: async () => (await import("./commands/reap.ts")).reap,
     builtin: async () => (await import("./commands/builtin.ts")).builtin,
     "trace show": async () => (await import("./commands/trace-show.ts")).traceShow,
     "trace recover": async () => (await import("./commands/trace-recover.ts")).traceRecover,

@@ -1,4 +1,4 @@
-import { errors, terminalOf } from "@steps/console";
+import { CLEAR_LINE, errors, terminalOf } from "@steps/console";
 import type { FetchProgress, RunHooks } from "@steps/engine";
 
 type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
@@ -10,13 +10,14 @@ const REDRAW_MS = 250;
 const OF_ACTIONS: ReadonlySet<string> = new Set([
   "action-input",
   "action-pre",
+  "action-token",
   "condition",
   "node-other-version",
   "node-own-runtime",
   "node-not-usable",
 ]);
 
-/** What a person sees of a run besides the output of its steps; all of it on standard error. */
+/** Shows a run to a person, except for the output of its steps. Everything goes to standard error. */
 export class Progress {
   readonly #terminal = terminalOf(2);
   readonly #isQuiet: boolean;
@@ -35,7 +36,7 @@ export class Progress {
     if (event.type === "step-opened") this.#names.set(event.path, event.name);
   };
 
-  // Where an artifact went is news too: nobody can guess the folder of the run.
+  // The path of an artifact is worth showing too, because nobody can guess the folder of the run.
   #isWorthSaying({ level, code }: Extract<JournalEvent, { readonly type: "note" }>): boolean {
     return level === "error" || (!this.#isQuiet && (level === "warning" || code === "artifact"));
   }
@@ -58,8 +59,10 @@ export class Progress {
     const elapsedMs = performance.now() - this.#fetch.start;
     if (elapsedMs < SHOW_AFTER_MS) return;
     const text = `${this.#fetch.text}, ${Math.floor(elapsedMs / 1000)} s`;
+    const drawn = text.slice(0, this.#terminal.width - 1);
+    if (this.#hasLine) void errors.write(Buffer.from(`${CLEAR_LINE}${drawn}`));
+    else void errors.writeLines(drawn);
     this.#hasLine = true;
-    void errors.write(Buffer.from(`\r\u001B[K${text.slice(0, this.#terminal.width - 1)}`));
   }
 
   readonly #names = new Map<string, string>();
@@ -72,13 +75,13 @@ export class Progress {
   #endFetch(): void {
     clearInterval(this.#fetch?.timer);
     this.#fetch = undefined;
-    if (this.#hasLine) void errors.write(Buffer.from("\r\u001B[K"));
+    if (this.#hasLine) void errors.write(Buffer.from(CLEAR_LINE));
     this.#hasLine = false;
   }
 
   #say(text: string): void {
     this.#endFetch();
-    void errors.write(Buffer.from(`${text}\n`));
+    void errors.writeLines(`${text}\n`);
   }
 }
 

@@ -29,7 +29,7 @@ export async function pump(input: Readable, output: Writable, socket: Socket): P
   return ended.error;
 }
 
-// What is on its way to a reader that has stopped reading is given up after a while.
+// Bytes for a reader that has stopped reading are given up after a while.
 async function flush(stream: Writable): Promise<void> {
   if (stream.destroyed || stream.writableLength === 0) return;
   let timer: NodeJS.Timeout | undefined;

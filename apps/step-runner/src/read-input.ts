@@ -1,14 +1,14 @@
 import { type CommandLine, type Flags, UsageError } from "@steps/console";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { type Compiled, compileInput, compilePrototext, compileStepList } from "@steps/compiler";
 import { CompileError, jobVariables } from "@steps/engine";
-import { type Diagnostic, formatReference, type SpecDefinition, type StepReference } from "@steps/model";
+import { type Diagnostic, formatReference, type Source, type SpecDefinition, type StepReference } from "@steps/model";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
 import { jobFlags, readJob } from "./read-job.ts";
-import { readStdin } from "./read-stdin.ts";
+import { readSource } from "./read-source.ts";
 import { gitFlags, readReference } from "./reference-argument.ts";
 import { fetchFlags } from "./run-flags.ts";
 import { absolute } from "./absolute.ts";
@@ -28,7 +28,7 @@ export const inputFlags: Flags = {
   ...lockFlags,
 };
 
-/** What the arguments name, compiled; its diagnostics were shown. */
+/** The compiled input that the arguments name. Its diagnostics have been shown. */
 export interface Input {
   readonly name: string;
   readonly specDefinition: SpecDefinition | undefined;
@@ -52,12 +52,12 @@ export async function readInput(line: CommandLine): Promise<Input> {
   return "kind" in input ? load(line, input) : input;
 }
 
-/** As `readInput()`, but a reference is left as it is. @throws {UsageError} */
+/** Does the same as `readInput()`, but returns a reference unresolved. @throws {UsageError} */
 export function readTextOrReference(line: CommandLine): TextInput | StepReference {
   const [path] = line.positionals;
   const json = line.string("json") ?? (path === "-" ? "-" : undefined);
   if (json !== undefined)
-    return compileText(line, json === "-" ? "<stdin>" : "<argument>", json === "-" ? readStdin() : json);
+    return compileSource(line, json === "-" ? readSource("-") : { name: "<argument>", text: json });
   if (path !== undefined && isFile(path)) {
     if (isWorkflow(line, path)) return readWorkflow(line, path);
     if (line.string("job-name") === undefined && basename(path) !== ".gitlab-ci.yml") return compileFile(line, path);
@@ -76,9 +76,10 @@ export function readWorkflow(line: CommandLine, path: string, jobName?: string):
   return { name, specDefinition, positionOf, baseDir: workDir };
 }
 
-function compileText(line: CommandLine, name: string, text: string): TextInput {
+function compileSource(line: CommandLine, source: Source): TextInput {
+  const { name } = source;
   const compile = isMessageFile(name) ? compilePrototext : compileInput;
-  const compiled = compile({ name, text }, { isLenient: line.boolean("lenient") });
+  const compiled = compile(source, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics, { withNotes: true });
   const { specDefinition, positionOf } = compiled;
   return { name, specDefinition, positionOf, baseDir: process.cwd() };
@@ -86,9 +87,11 @@ function compileText(line: CommandLine, name: string, text: string): TextInput {
 
 // A step file of two documents is a step in its folder; other texts are steps of the current directory.
 function compileFile(line: CommandLine, path: string): TextInput {
-  const text = readFileSync(path, "utf8");
-  const input = compileText(line, path, text);
-  return /^---(?:\s|$)/m.test(text) ? { ...input, baseDir: absolute(dirname(path)), file: absolute(path) } : input;
+  const source = readSource(path);
+  const input = compileSource(line, source);
+  return /^---(?:\s|$)/m.test(source.text)
+    ? { ...input, baseDir: absolute(dirname(path)), file: absolute(path) }
+    : input;
 }
 
 function readSteps(line: CommandLine): TextInput {

@@ -1,27 +1,45 @@
-import { type CommandLine, type Flags, UsageError } from "@steps/console";
-import { readFileSync } from "node:fs";
+import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
 import { dirname } from "node:path";
 import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
 import type { Source } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
+import { readSource } from "./read-source.ts";
+import { variablesFromEnvironment } from "./job-flags.ts";
 import { absolute } from "./absolute.ts";
 
 /** Flags of commands that read a job of a CI file. */
 export const jobFlags: Flags = {
-  format: {
-    type: "string",
-    summary: "What kind of file it is",
-    choices: ["auto", "gitlab-ci", "github"],
-    default: "auto",
-  },
   "job-name": { type: "string", placeholder: "NAME", summary: "The job; not needed when the file has only one" },
-  variable: { type: "pairs", summary: "Job variables that win over those of the file" },
-  "work-dir": {
-    type: "string",
-    placeholder: "DIR",
-    summary: "The project's directory; the folder of the file by default",
+  variable: {
+    type: "pairs",
+    summary: "A job variable that wins over that of the file; the value is taken as it stands; repeat for more",
   },
+  ...grouped("The file", {
+    format: {
+      type: "string",
+      summary: "What kind of file it is",
+      choices: ["auto", "gitlab-ci", "github"],
+      default: "auto",
+    },
+    "work-dir": {
+      type: "string",
+      placeholder: "DIR",
+      summary: "The project's directory; the folder of the file by default",
+    },
+  }),
+  ...grouped("A workflow of GitHub", {
+    input: {
+      type: "list",
+      placeholder: "NAME=VALUE",
+      summary: "An input of a workflow (workflow_dispatch, workflow_call); repeat for more",
+    },
+  }),
 };
+
+/** The job variables that flags give: one by one before those of the environment. @throws {UsageError} */
+export function givenVariables(line: CommandLine): Record<string, string> {
+  return { ...variablesFromEnvironment(line), ...line.pairs("variable") };
+}
 
 /** A job with where it runs. */
 export interface LocalJob {
@@ -35,12 +53,13 @@ export function readJob(
   path: string,
   name: string | undefined = line.string("job-name"),
 ): LocalJob | undefined {
-  const source: Source = { name: path, text: readFileSync(path, "utf8") };
+  const source: Source = readSource(path);
+  if (line.list("input").length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
   const workDir = absolute(line.string("work-dir") ?? dirname(path));
   const jobName = name ?? onlyJob(line, source);
   if (jobName === undefined) return undefined;
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
-  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: line.pairs("variable") });
+  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: givenVariables(line) });
   showDiagnostics(line, diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { type CommandLine, UsageError } from "@steps/console";
 import {
@@ -6,10 +5,15 @@ import {
   type CompiledWorkflowJob,
   listWorkflowJobs,
   type WorkflowJob,
-} from "@steps/github-actions";
-import type { Source, SpecDefinition } from "@steps/model";
+} from "@steps/github-compiler";
+import { describeJob, type GithubOptions } from "@steps/engine";
+import { createObject, type Diagnostic, type Source, type SpecDefinition, type Value } from "@steps/model";
 import { absolute } from "./absolute.ts";
 import { showDiagnostics } from "./diagnose.ts";
+import { readSource } from "./read-source.ts";
+import { givenVariables } from "./read-job.ts";
+import { githubOptions } from "./github-flags.ts";
+import { localVariables } from "./local-variables.ts";
 
 /** A job of a workflow with where it runs. */
 export interface LocalWorkflowJob {
@@ -17,6 +21,8 @@ export interface LocalWorkflowJob {
   readonly job: WorkflowJob;
   readonly positionOf: CompiledWorkflowJob["positionOf"];
   readonly workDir: string;
+  /** Job variables that the user did not give. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Reads the job of a GitHub workflow that the flags name, and shows what is wrong with it. `undefined` if it cannot run. */
@@ -25,26 +31,72 @@ export function readWorkflowJob(
   path: string,
   name: string | undefined = line.string("job-name"),
 ): LocalWorkflowJob | undefined {
-  const source: Source = { name: path, text: readFileSync(path, "utf8") };
+  const source: Source = readSource(path);
   const jobName = name ?? onlyJob(line, source);
   if (jobName === undefined) return undefined;
-  const eventName = line.string("event-name");
+  const workDir = absolute(line.string("work-dir") ?? projectOf(path));
+  const vars = givenVariables(line);
+  const github = githubOptions(line);
+  const given = readInputs(line.list("input"));
+  const variables = localVariables(workDir);
+  // A replay learns of the event through the variables of the job.
+  if (isDispatched(line, source, github)) variables["CI_PIPELINE_SOURCE"] = "web";
+  const known = { ...variables, ...vars };
+  const contexts = describeJob(github, { workspace: workDir, variable: (wanted) => known[wanted], inputs: given });
+  const told = textOf(contexts.github["event_name"]);
+  // Nobody said that it is a push, so inputs have their defaults.
+  const eventName = line.string("event-name") ?? (told === "push" ? undefined : told);
+  const inputs = { ...inputsOf(contexts.event), ...given };
   const compiled = compileWorkflowJob(source, {
     jobName,
-    vars: line.pairs("variable"),
-    ...(eventName === undefined ? {} : { eventName }),
+    vars,
+    github: contexts.github,
+    inputs,
+    eventName,
   });
-  showDiagnostics(line, compiled.diagnostics);
+  showDiagnostics(line, compiled.diagnostics.map(said));
   const { specDefinition, job, positionOf } = compiled;
   if (specDefinition === undefined || job === undefined) return undefined;
-  return { specDefinition, job, positionOf, workDir: absolute(line.string("work-dir") ?? projectOf(path)) };
+  return { specDefinition, job, positionOf, workDir, variables };
+}
+
+// Who runs a job has to know what it runs without.
+function said(diagnostic: Diagnostic): Diagnostic {
+  return diagnostic.code === "unknown-needs" ? { ...diagnostic, severity: "warning" } : diagnostic;
+}
+
+// Who gives inputs, or runs by hand what no push starts, dispatches it.
+function isDispatched(line: CommandLine, source: Source, github: GithubOptions): boolean {
+  if (github.eventName !== undefined) return false;
+  const { events } = listWorkflowJobs(source);
+  const isByHand = line.list("input").length > 0 || (github.event === undefined && !events.includes("push"));
+  return isByHand && events.includes("workflow_dispatch");
+}
+
+function readInputs(given: readonly string[]): Record<string, string> {
+  const inputs = createObject<string>();
+  for (const text of given) {
+    const at = text.indexOf("=");
+    if (at < 1) throw new UsageError(`--input is "${text}"`, "It takes a name and a value: --input NAME=VALUE.");
+    inputs[text.slice(0, at)] = text.slice(at + 1);
+  }
+  return inputs;
+}
+
+function inputsOf(event: Value): Record<string, Value> {
+  const { inputs } = event as { readonly inputs?: Value };
+  return typeof inputs === "object" && inputs !== null && !Array.isArray(inputs) ? { ...inputs } : {};
+}
+
+function textOf(value: Value | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** Names of the jobs of a workflow, of a matrix that of its first instance: the steps of all are the same. */
 export function workflowJobNames(line: CommandLine, path: string): string[] {
-  const { jobs, diagnostics } = listWorkflowJobs({ name: path, text: readFileSync(path, "utf8") });
+  const { jobs, diagnostics } = listWorkflowJobs(readSource(path));
   if (jobs.length === 0) showDiagnostics(line, diagnostics);
-  return jobs.map(({ id, instances }) => instances[0]?.name ?? id);
+  return jobs.map(({ id, instances }) => instances[0]?.choice ?? id);
 }
 
 // A workflow lies in `.github/workflows`, and belongs to the folder above.
@@ -56,7 +108,7 @@ function projectOf(path: string): string {
 
 function onlyJob(line: CommandLine, source: Source): string | undefined {
   const { jobs, diagnostics } = listWorkflowJobs(source);
-  const names = jobs.flatMap(({ instances }) => instances.map(({ name }) => name));
+  const names = jobs.flatMap(({ instances }) => instances.map(({ choice }) => choice));
   const [first] = names;
   if (first === undefined) {
     showDiagnostics(line, diagnostics);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { type CommandLine, type Flags, UsageError } from "@steps/console";
+import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
 import {
   type ActionReference,
   DEFAULT_FILES,
@@ -12,11 +12,11 @@ import {
 } from "@steps/model";
 
 /** Flags that name a step in a git repository part by part. */
-export const gitFlags: Flags = {
+export const gitFlags: Flags = grouped("A step named part by part", {
   "git-url": { type: "string", placeholder: "URL", summary: "Run a step of this git repository" },
   "git-rev": { type: "string", placeholder: "REV", summary: "Its branch, tag or commit; needed with --git-url" },
   "git-dir": { type: "string", placeholder: "DIR", summary: "Its folder or step file; the root by default" },
-};
+});
 
 /** The step that the arguments name, if any. @throws {UsageError} */
 export function readReference(line: CommandLine): StepReference | undefined {
@@ -33,6 +33,9 @@ export function parseArgument(written: string): StepReference {
   if (action !== undefined) return action;
   const parsed = parseReference(text);
   const isHere = existsSync(text);
+  // Nobody calls a repository or an image like a file of steps.
+  if (!isHere && isReferenceProblem(parsed) && /^[^:@]+\.(?:ya?ml|json|txtpb|textproto)$/i.test(text))
+    throw new UsageError(`There is no file "${text}"`);
   if (isReferenceProblem(parsed))
     throw new UsageError(parsed.message, isHere ? `There is "${text}" here: write ./${text}.` : parsed.hint);
   if (parsed.kind === "oci" && isHere && !/^oci:/i.test(text))

@@ -18,6 +18,7 @@ export function formatReplayReport(report: ReplayReport, terminal: Terminal): st
   const rows = [
     terminal.bold(`Replay: ${HEADLINES[report.verdict]}`),
     ...report.reasons.map((reason) => `  ${reason}`),
+    ...describeEnds(report).map((end) => `  ${end}`),
   ];
   for (const difference of report.comparison?.differences ?? []) {
     const step = difference.step === "" ? "job" : `step "${difference.step}"`;
@@ -29,6 +30,18 @@ export function formatReplayReport(report: ReplayReport, terminal: Terminal): st
   return `${rows.join("\n")}\n`;
 }
 
+// When both runs failed the comparison says that they are the same, but that is no success.
+function describeEnds({ comparison, recordedStatus, replay }: ReplayReport): string[] {
+  if (comparison === undefined || replay === undefined || recordedStatus === undefined) return [];
+  const { status, error } = replay.outcome;
+  if (recordedStatus === "success" && status === "success") return [];
+  const message = error === undefined ? "" : `: ${error.message}`;
+  if (recordedStatus !== status)
+    return [`The job ended with ${recordedStatus} in the trace and with ${status} in the replay${message}`];
+  const ended = status === "failure" ? "The job failed" : `The job ended with ${status}`;
+  return [`${ended} in the trace, and in the replay too${message}`];
+}
+
 /** The report for machines. */
 export function replayReportJson(report: ReplayReport): unknown {
   return {
@@ -37,6 +50,8 @@ export function replayReportJson(report: ReplayReport): unknown {
     reasons: report.reasons,
     traceId: report.traceId,
     replayTraceId: report.replay?.directory.traceId,
+    recordedStatus: report.recordedStatus,
+    replayStatus: report.replay?.outcome.status,
     comparison: report.comparison?.verdict,
     steps: report.comparison?.steps,
     differences: report.comparison?.differences ?? [],

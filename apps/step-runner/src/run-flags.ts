@@ -1,7 +1,8 @@
-import type { Flag, Flags } from "@steps/console";
+import { type Flag, type Flags, grouped } from "@steps/console";
+import { exportFlags } from "./allowed-exports.ts";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { githubFlags } from "./github-flags.ts";
-import { givenFlags } from "./job-flags.ts";
+import { environmentFlags, givenFlags, languageFlags } from "./job-flags.ts";
 
 export const stateDir: Flag = {
   type: "string",
@@ -11,7 +12,7 @@ export const stateDir: Flag = {
 };
 
 /** Flags of everything that fetches components. */
-export const fetchFlags: Flags = {
+export const fetchFlags: Flags = grouped("Components", {
   "cache-dir": {
     type: "string",
     placeholder: "DIR",
@@ -30,6 +31,7 @@ export const fetchFlags: Flags = {
     placeholder: "PREFIX=PREFIX",
     summary: "Fetch what starts with the first URL prefix from the second; repeat for more",
     env: "STEP_RUNNER_MIRROR",
+    separator: /[\s,]+(?=[a-z][a-z0-9+.-]*:\/\/[^\s=]*=)/i,
   },
   offline: { type: "boolean", summary: "Use only components that are in the cache", env: "STEP_RUNNER_OFFLINE" },
   "legacy-refs": {
@@ -39,9 +41,9 @@ export const fetchFlags: Flags = {
       "host/group/project/dir@REV may mean dir in the repository host/group/project, if it is no repository itself",
     env: "STEP_RUNNER_LEGACY_REFS",
   },
-};
+});
 
-/** Flags of everything that runs steps. */
+/** Flags of everything that runs steps: what most runs need first, then the rest by what it is about. */
 export const runFlags: Flags = {
   "output-file": {
     type: "string",
@@ -49,54 +51,53 @@ export const runFlags: Flags = {
     summary: "Write the trace to a file",
     env: "STEP_RUNNER_OUTPUT_FILE",
   },
-  "write-steps-results": {
-    type: "boolean",
-    summary: "Write the result tree in the form of GitLab's step runner",
-    env: "CI_STEPS_DEBUG",
-  },
-  "step-results-file": {
-    type: "string",
-    placeholder: "FILE",
-    summary: "Where the result tree goes; step-results.json or step-results.txtpb by default",
-    env: "STEP_RUNNER_RESULTS_FILE",
-  },
-  "step-results-format": {
-    type: "string",
-    summary: "The form of the result tree",
-    choices: ["json", "prototext"],
-    default: "json",
-    env: "STEP_RUNNER_RESULTS_FORMAT",
-  },
+  ...givenFlags,
   mask: {
     type: "list",
     placeholder: "VALUE",
     summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
   },
-  "mask-variable": {
-    type: "list",
-    placeholder: "NAME",
-    summary: "Mask the value of a job variable or environment variable; repeat for more",
-  },
   timeout: { type: "duration", summary: "Stop the job after this time, exit code 124", env: "STEP_RUNNER_TIMEOUT" },
-  grace: {
-    type: "duration",
-    summary: "What a cancelled step has between TERM and KILL",
-    default: "10s",
-    env: "STEP_RUNNER_GRACE",
-  },
-  lenient: { type: "boolean", summary: "Unknown keys in step files are warnings", env: "STEP_RUNNER_LENIENT" },
-  ...givenFlags,
-  "trace-sync": {
-    type: "string",
-    summary: "When the journal is forced to the disk",
-    choices: ["none", "background", "step", "all"],
-    default: "background",
-    env: "STEP_RUNNER_TRACE_SYNC",
-  },
-  "state-dir": stateDir,
   quiet: { type: "boolean", summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" },
+  ...environmentFlags,
+  ...exportFlags,
+  ...languageFlags,
+  ...grouped("The run and its records", {
+    grace: {
+      type: "duration",
+      summary: "What a cancelled step has between TERM and KILL",
+      default: "10s",
+      env: "STEP_RUNNER_GRACE",
+    },
+    "state-dir": stateDir,
+    "trace-sync": {
+      type: "string",
+      summary: "When the journal is forced to the disk",
+      choices: ["none", "background", "step", "all"],
+      default: "background",
+      env: "STEP_RUNNER_TRACE_SYNC",
+    },
+    "write-steps-results": {
+      type: "boolean",
+      summary: "Write the result tree in the form of GitLab's step runner",
+      env: "CI_STEPS_DEBUG",
+    },
+    "step-results-file": {
+      type: "string",
+      placeholder: "FILE",
+      summary: "Where the result tree goes; step-results.json or step-results.txtpb by default",
+      env: "STEP_RUNNER_RESULTS_FILE",
+    },
+    "step-results-format": {
+      type: "string",
+      summary: "The form of the result tree",
+      choices: ["json", "prototext"],
+      default: "json",
+      env: "STEP_RUNNER_RESULTS_FORMAT",
+    },
+  }),
   ...fetchFlags,
   ...sourceFlags,
-  ...githubFlags,
   ...lockFlags,
+  ...githubFlags,
 };

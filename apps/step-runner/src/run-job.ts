@@ -1,31 +1,35 @@
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
-import { type Engine, markVariables, type RunRequest, type RunResult } from "@steps/engine";
+import { type Engine, markVariables, type RunResult } from "@steps/engine";
+import type { Job } from "@steps/model";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
+import { hideEnvironment } from "./hide-environment.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import { StopSignals } from "./signals.ts";
 import { resultsPath, writeResults } from "./write-results.ts";
 import { writeTrace } from "./write-trace.ts";
 
-/** What a timer of Node can hold; a longer one would fire at once. */
+/** The longest delay that a Node timer accepts, in milliseconds; a longer one would fire at once. */
 export const MAX_TIMER_MS: number = 2_147_483_647;
 
-/** A job as a command knows it; what the flags of `runFlags` say is added here. */
-export type JobRequest = Pick<
-  RunRequest,
-  "entry" | "source" | "specDefinition" | "positionOf" | "inputs" | "vars" | "env" | "jobName" | "workDir" | "baseDir"
->;
+/** A job as a command knows it: without the fields that the flags give (`runFlags`). */
+export type CommandJob = Omit<Job, "offeredEnv" | "grants" | "maskedValues" | "mode">;
 
-/** A job, or what finds it out once there is an engine. */
-export type JobSource = JobRequest | ((engine: Engine, signal: AbortSignal) => Promise<JobRequest>);
+/** A job, or a function that finds it out once there is an engine. */
+export type JobSource = CommandJob | ((engine: Engine, signal: AbortSignal) => Promise<CommandJob>);
+
+/** The values of flags that are not given. */
+export interface RunDefaults {
+  /** The file that the trace is written to. Default: none. */
+  readonly outputFile?: string;
+  /** How long the job may take, in milliseconds. Default: as long as it needs. */
+  readonly timeoutMs?: number;
+}
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
-export async function runJob(
-  line: CommandLine,
-  job: JobSource,
-  defaults: { readonly outputFile?: string } = {},
-): Promise<number> {
+export async function runJob(line: CommandLine, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
+  hideEnvironment();
   using stop = new StopSignals();
   const progress = new Progress(line.boolean("quiet"));
   const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
@@ -35,8 +39,16 @@ export async function runJob(
   const resultsFile = wantsResult ? resultsPath(line) : undefined;
   for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
   await using engine = openEngine(line, { excluded: [outputFile, resultsFile] });
+  const job = typeof source === "function" ? await source(engine, stop.signal) : source;
   const result = await engine.run(
-    { ...withFlags(line, typeof job === "function" ? await job(engine, stop.signal) : job), hurry: stop.hurry },
+    {
+      job: withFlags(line, job),
+      github: githubOptions(line),
+      isLenient: line.boolean("lenient"),
+      timeoutMs: timeoutMs ?? defaults.timeoutMs,
+      graceMs: line.number("grace"),
+      hurry: stop.hurry,
+    },
     {
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
@@ -52,23 +64,14 @@ export async function runJob(
   return result.exitCode;
 }
 
-function withFlags(line: CommandLine, job: JobRequest): RunRequest {
+function withFlags(line: CommandLine, job: CommandJob): Job {
   const given = givenByFlags(line);
   const named = line.list("mask-variable").flatMap((names) => names.split(","));
-  const variables = { vars: job.vars ?? {}, env: job.env, offeredEnv: given.offeredEnv ?? {} };
-  const { secrets, ...marked } = markVariables(variables, named);
-  const timeoutMs = line.number("timeout");
-  const graceMs = line.number("grace");
-  return {
-    ...job,
-    ...given,
-    ...marked,
-    github: githubOptions(line),
-    secrets: [...line.list("mask"), ...secrets],
-    isLenient: line.boolean("lenient"),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
-  };
+  const { maskedValues, ...marked } = markVariables(
+    { vars: job.vars, env: job.env, offeredEnv: given.offeredEnv },
+    named,
+  );
+  return { ...job, ...given, ...marked, maskedValues: [...line.list("mask"), ...maskedValues] };
 }
 
 function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {
@@ -80,5 +83,7 @@ function report(line: CommandLine, result: RunResult, outputFile: string | undef
         ? "A value is too short to be masked"
         : `${result.unmaskable} values are too short to be masked`,
     );
-  if (outputFile !== undefined && !line.boolean("quiet")) void errors.write(Buffer.from(`Trace: ${outputFile}\n`));
+  if (result.partlyEncoded > 0)
+    complain(`The job has so many secrets that not all encodings of ${result.partlyEncoded} of them were masked`);
+  if (outputFile !== undefined && !line.boolean("quiet")) void errors.writeLines(`Trace: ${outputFile}\n`);
 }

@@ -1,9 +1,11 @@
 import { runProgram } from "@steps/console";
 import type { Start } from "./bootstrap/start.ts";
+import { leavePackageManager } from "./user-environment.ts";
 import { program } from "./program.ts";
 
 /** Runs what the arguments name and gives its exit code. */
 export async function runMain(start: Start): Promise<number> {
+  leavePackageManager(process.env);
   if (start.launcher !== undefined) {
     const [{ trustCertificates }, { useTemporaryState }] = await Promise.all([
       import("./bootstrap/certificates.ts"),

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
 import { type Cancelled, secretVariableNames } from "@steps/engine";
-import { mapObject, revealString, sha256 } from "@steps/model";
-import type { Job, JobSpec } from "@steps/service";
+import { sha256 } from "@steps/platform";
+import type { JobHandle, JobSubmission } from "@steps/service";
 import { givenByFlags } from "./job-flags.ts";
-import { type JobRequest, MAX_TIMER_MS } from "./run-job.ts";
+import { type CommandJob, MAX_TIMER_MS } from "./run-job.ts";
 import { aborted, StopSignals } from "./signals.ts";
 import { type RunningService, startService } from "./start-service.ts";
 import { resultsPath, writeResults } from "./write-results.ts";
@@ -15,10 +15,8 @@ const DRAIN_MS = 10_000;
 /** A job that a command runs where others may follow it. */
 export interface ServedJob {
   readonly id: string;
-  readonly request: Pick<JobRequest, "source" | "specDefinition" | "positionOf" | "jobName" | "workDir"> & {
-    readonly vars: Readonly<Record<string, string>>;
-  };
-  /** Where the trace goes unless the flags say otherwise. */
+  readonly job: CommandJob & { readonly vars: Readonly<Record<string, string>> };
+  /** The path of the trace unless a flag names one. */
   readonly outputFile?: string;
 }
 
@@ -63,7 +61,7 @@ async function runServed(
   const timeoutMs = line.number("timeout");
   // An earlier process may have left one of this name.
   await service.jobs.close(job.id);
-  const running = service.jobs.run(specOf(line, job));
+  const running = service.jobs.run(submissionOf(line, job));
   const cancel = (): void => running.cancel((signal.reason as Cancelled).signalName);
   const end = (): void => running.hurry();
   signal.addEventListener("abort", cancel);
@@ -84,58 +82,49 @@ async function runServed(
   return exitCode;
 }
 
-function specOf(line: CommandLine, { id, request }: ServedJob): JobSpec {
-  const { source, specDefinition, positionOf, jobName, workDir, vars } = request;
+function submissionOf(line: CommandLine, { id, job }: ServedJob): JobSubmission {
+  const { vars, name, source, specDefinition, positionOf, inputs, workDir } = job;
   const masked = new Set(line.list("mask-variable").flatMap((names) => names.split(",")));
-  const fromEnvironment = [...masked].flatMap((name) => process.env[name] ?? []);
-  const timeoutMs = line.number("timeout");
-  const graceMs = line.number("grace");
+  const fromEnvironment = [...masked].flatMap((variable) => process.env[variable] ?? []);
   return {
     id,
     // Every call of the command is a job of its own, also one with the same steps.
     requestDigest: sha256(randomUUID()),
-    isStrict: true,
-    source,
-    specDefinition,
-    inputs: {},
+    refusesOtherRequest: true,
+    job: {
+      name,
+      source,
+      specDefinition,
+      positionOf,
+      inputs,
+      env: line.boolean("job-env") ? vars : {},
+      ...givenByFlags(line),
+      maskedValues: [...line.list("mask"), ...fromEnvironment],
+      workDir,
+    },
     variables: Object.entries(vars).map(([key, value]) => ({
       key,
       value,
       isFile: false,
       isMasked: masked.has(key) || secretVariableNames([key]).length > 0,
     })),
-    env: line.boolean("job-env") ? vars : {},
-    ...plainGiven(line),
-    secrets: [...line.list("mask"), ...fromEnvironment],
-    workDir,
-    ...(positionOf === undefined ? {} : { positionOf }),
-    ...(jobName === undefined ? {} : { jobName }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    timeoutMs: line.number("timeout"),
+    graceMs: line.number("grace"),
   };
 }
 
-function plainGiven(line: CommandLine): Pick<JobSpec, "grants" | "offeredEnv" | "mode"> {
-  const { grants, offeredEnv = {}, mode } = givenByFlags(line);
-  return {
-    offeredEnv: mapObject(offeredEnv, revealString),
-    ...(grants === undefined ? {} : { grants: mapObject(grants, revealString) }),
-    ...(mode === undefined ? {} : { mode }),
-  };
-}
-
-async function show(job: Job): Promise<void> {
+async function show(job: JobHandle): Promise<void> {
   const none = new AbortController().signal;
   for await (const { stream, bytes } of job.readOutput({ stdout: 0, stderr: 0 }, none))
     await (stream === "stdout" ? output : errors).write(bytes);
   await job.ended;
 }
 
-async function keep(line: CommandLine, job: Job, files: Files): Promise<void> {
+async function keep(line: CommandLine, job: JobHandle, files: Files): Promise<void> {
   const trace = files.trace === undefined ? undefined : job.trace();
   if (files.trace !== undefined && trace !== undefined) {
     writeTrace(files.trace, trace);
-    if (!line.boolean("quiet")) void errors.write(Buffer.from(`Trace: ${files.trace}\n`));
+    if (!line.boolean("quiet")) void errors.writeLines(`Trace: ${files.trace}\n`);
   }
   if (files.result === undefined) return;
   for await (const { result } of job.readResults(new AbortController().signal)) await writeResults(line, result);

@@ -1,10 +1,11 @@
-import type { Flags } from "@steps/console";
+import { type Flags, grouped } from "@steps/console";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
+import { exportFlags } from "./allowed-exports.ts";
 import { strictEnv } from "./job-flags.ts";
 import { fetchFlags, stateDir } from "./run-flags.ts";
 
 /** Flags of a service that listens on TCP. */
-export const portFlags: Flags = {
+export const portFlags: Flags = grouped("Serving on a port", {
   port: {
     type: "number",
     placeholder: "PORT",
@@ -22,7 +23,7 @@ export const portFlags: Flags = {
     type: "boolean",
     summary: "Ask callers of the port for no token; STEP_RUNNER_TOKEN sets it, otherwise one is made and printed",
   },
-};
+});
 
 /** Flags of a service's job table. */
 export const jobTableFlags: Flags = {
@@ -38,6 +39,7 @@ export const jobTableFlags: Flags = {
     env: "STEP_RUNNER_MAX_JOBS",
   },
   "strict-env": strictEnv,
+  ...exportFlags,
   "state-dir": stateDir,
   ...fetchFlags,
   ...sourceFlags,

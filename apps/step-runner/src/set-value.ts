@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { type Command, type CommandLine, UsageError } from "@steps/console";
 import { encodeOutput } from "@steps/executor";
-import { readStdin } from "./read-stdin.ts";
+import { readText } from "./read-source.ts";
 
 /** A command with which a step writes to a file that the runner reads when it has ended. */
 export function setValueCommand(about: {
@@ -37,7 +37,7 @@ function run(line: CommandLine, variable: string): number {
   if (file === undefined)
     throw new UsageError(`${variable} is not set`, "Call it in a step, or name a file with --file.");
   const [name = "", given = ""] = line.positionals;
-  const text = given === "-" ? readStdin().replace(/\r?\n$/, "") : given;
+  const text = given === "-" ? readText("-").replace(/\r?\n$/, "") : given;
   appendFileSync(
     file,
     encodeOutput(name, text, { isJson: line.boolean("json"), isSensitive: line.boolean("sensitive") }),

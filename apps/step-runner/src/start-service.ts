@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type CommandLine, errors, UsageError } from "@steps/console";
 import { privateDirectory, userDirectories } from "@steps/engine";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import {
   assertSocketFree,
   createService,
@@ -19,8 +19,10 @@ import {
   ServiceError,
   stopService,
 } from "@steps/service";
+import { allowedExports } from "./allowed-exports.ts";
 import { cacheOptions } from "./cache-options.ts";
 import { readLock, readSources } from "./component-flags.ts";
+import { hideEnvironment } from "./hide-environment.ts";
 import { launcherDirectory, withLauncher } from "./launcher.ts";
 import { VERSION } from "./version.ts";
 
@@ -38,7 +40,7 @@ export interface RunningService {
   runSession(command: readonly string[], signal: AbortSignal): Promise<number>;
 }
 
-/** Where a service listens. */
+/** The addresses at which a service listens. */
 export interface ServicePlaces {
   readonly socket?: string;
   readonly port?: number;
@@ -53,7 +55,8 @@ export async function startService(
   places: ServicePlaces,
   log: OperatorLog = () => undefined,
 ): Promise<RunningService> {
-  // Before the state is locked, so that who comes second is told that the service runs.
+  hideEnvironment();
+  // The socket is checked before the state is locked, so that a second service is told that one is running.
   if (places.socket !== undefined) await assertSocketFree(places.socket);
   const jobs = await openTable(line, places, log);
   const service = createService({ jobs, log, requiresToken: line.boolean("require-token") });
@@ -106,13 +109,14 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     // Not from open-engine.ts, which loads the engine.
     program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
     onNote: log,
-    ...(cacheDir === undefined ? {} : { cacheDir }),
+    allowedExports: allowedExports(line),
+    cacheDir,
     ...(sources.length === 0 ? {} : { sources }),
-    ...(lock === undefined ? {} : { lock }),
+    lock,
     isStrictEnv: line.boolean("strict-env"),
     limits: {
-      ...(retentionMs === undefined ? {} : { retentionMs }),
-      ...(maxJobs === undefined ? {} : { maxJobs }),
+      retentionMs,
+      maxJobs,
     },
   };
   const place = places.socket ?? `port ${places.port}`;
@@ -121,7 +125,8 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
     try {
       return await openJobTable({ ...options, stateDir: join(state, "service", name) });
     } catch (error) {
-      // Of those that take any port many run at once; where a port is taken, that is what has to be said.
+      // Many services that take any free port may run at once, so each takes the next folder for its state. If a fixed
+      // port is taken, listening on it says so.
       const isNext = places.socket === undefined && error instanceof ServiceError && error.code === "STATE_IN_USE";
       if (!isNext || copy === MAX_COPIES) throw error;
     }
@@ -142,7 +147,7 @@ async function openPort(
   const made = given === undefined || given === "" ? randomBytes(24).toString("base64url") : undefined;
   const token = line.boolean("insecure-any-client") ? undefined : (made ?? given);
   const host = line.string("host");
-  listeners.push(await listenPort(service, { port, token, ...(host === undefined ? {} : { host }) }));
+  listeners.push(await listenPort(service, { port, token, host }));
   return token === undefined ? undefined : made;
 }
 

@@ -4,7 +4,9 @@ export const VERSION = "0.1.0";
 /** Node's names of what Go calls otherwise. */
 const GO_NAMES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386", ppc64: "ppc64le", win32: "windows" };
 
-/** What `--version` prints; under a name of GitLab's, the lines that its runner looks for. */
+/**
+ * Returns the output of `--version`. Under a name of GitLab's program it has the lines that GitLab's runner looks for.
+ */
 export function versionText(name: string): string {
   if (name === "step-runner") return `step-runner ${VERSION}\n`;
   const [os, arch] = [process.platform, process.arch].map((word) => GO_NAMES[word] ?? word);

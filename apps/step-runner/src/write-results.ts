@@ -11,7 +11,7 @@ export async function writeResults(line: CommandLine, result: StepResult): Promi
   );
 }
 
-/** Where the result tree goes. */
+/** Returns the path of the result tree. */
 export function resultsPath(line: CommandLine): string {
   return line.string("step-results-file") ?? (isPrototext(line) ? "step-results.txtpb" : "step-results.json");
 }

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSy
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { readElf } from "@steps/executor";
+import { readElf } from "@steps/containers/own-program";
 import { hasProgram, tempDir } from "@steps/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ARGV_VARIABLE } from "../src/bootstrap/start.ts";
@@ -14,7 +14,7 @@ import { createContainers, hasDocker } from "./containers.ts";
 import { COMMAND } from "./harness.ts";
 
 const BRIDGE = resolve(import.meta.dirname, "../../../node_modules/.bin/runner-bridge");
-/** Where GitLab's runner has its volume, and what it calls there. */
+/** The folder in which GitLab's runner mounts its volume, and the program that it calls there. */
 const DIR = "/opt/gitlab-runner";
 const HELPER = `${DIR}/gitlab-runner-helper`;
 const MUSL = "/lib/ld-musl-x86_64.so.1";

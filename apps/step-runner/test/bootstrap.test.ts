@@ -2,6 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, statSync, symlinkSync, writeFileSync,
 } from "node:fs"; // oxfmt-ignore
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { basename, join, resolve } from "node:path";
 import { hasProgram, tempDir } from "@steps/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -235,10 +237,45 @@ describe("under the names of GitLab's programs", () => {
     const env = { PATH: "/usr/bin:/bin" };
     const ended = await call(placed, ["cache-archiver", "--file", "x"], { env });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect(ended.stderr).toContain(`there is no other ${HELPER} for "cache-archiver"`);
+    expect(ended.stderr).toContain(
+      `"${HELPER} cache-archiver" stores caches (cache:), and only GitLab's own program does`,
+    );
+    expect(ended.stderr).toContain(`${HELPER}.original`);
     expect(ended.stderr).toContain("GITLAB_RUNNER_HELPER_ORIGINAL");
+    const unknown = await call(placed, ["nonsense"], { env });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining(`no other ${HELPER} for "nonsense"`) });
     const ci = { ...createWorld().env, STEPS: "[{name: a, script: echo hi}]" };
     expect(await call(placed, ["ci", "--quiet"], { env: ci })).toMatchObject({ code: 0, stdout: "hi\n" });
+  });
+
+  test("where there is none, cache-init opens the folders of volumes", async () => {
+    const dirs = ["a b", "-c"].map((name) => join(tempDir(), name));
+    for (const dir of dirs) mkdirSync(dir, { mode: 0o700 });
+    const env = { PATH: "/usr/bin:/bin" };
+    const ended = await call(placed, ["cache-init", "/no/such", ...dirs], { env });
+    expect(ended).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining('Cannot open "/no/such"') });
+    for (const dir of dirs) expect(statSync(dir).mode & 0o777).toBe(0o777);
+    expect(await call(placed, ["cache-init"], { env })).toMatchObject({ code: 2 });
+  });
+
+  test("where there is none, health-check waits for a service of the job", async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
+    );
+    const link = { DB_PORT_1_TCP_ADDR: "127.0.0.1", DB_PORT_1_TCP_PORT: String(port), DB_PORT_2_TCP_PORT: "1" };
+    const PATH = "/usr/bin:/bin";
+    const linked = await call(placed, ["health-check"], { env: { PATH, ...link } });
+    expect(linked).toMatchObject({ code: 0, stdout: expect.stringContaining(`127.0.0.1:${port} listens\n`) });
+    expect(await call(placed, ["health-check", "--port", String(port)], { env: { PATH } })).toMatchObject({ code: 0 });
+    server.close();
+    // It waits as long as it is let.
+    const waiting = spawn(placed, ["health-check", "-p", String(port)], { env: { PATH }, stdio: "pipe" });
+    await once(waiting.stdout, "data");
+    server.listen(port, "127.0.0.1");
+    expect(await once(waiting, "exit")).toEqual([0, null]);
+    server.close();
+    expect(await call(placed, ["health-check"], { env: { PATH } })).toMatchObject({ code: 2 });
   });
 
   test("one that is us again, or that cannot be started, is not tried for ever", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { COMMAND, createWorld } from "./harness.ts";
@@ -25,6 +25,39 @@ test("a step sees PATH, HOME and what is named, and nothing else of the runner's
   expect(names.toSorted()).toEqual(["CI_STEPS_LOG_LEVEL", "HOME", "LANG", "PATH", "STEP_RUNNER_COOKIE"]);
   const named = await world.run(["run", "--json", LIST, "--env", "CANARY=given", "--quiet"], { env });
   expect(named.stdout).toContain("CANARY=given\n");
+});
+
+test("a step finds no variable of the runner in any process", async () => {
+  const world = createWorld();
+  const script = `for file in /proc/[0-9]*/environ; do cat $file 2>/dev/null | tr '\\0' '\\n' | grep -a c4nary | sed "s|^|$file |" || true; done; echo looked; tr -d '\\0' <"/proc/$PPID/environ" | wc -c`;
+  const env = {
+    STEPS: JSON.stringify([
+      { name: "a", script },
+      { name: "b", script, env: { MINE: "${{ vars.CI_HOST }}" } },
+    ]),
+    CI_HOST: "nothing",
+    CI_JOB_TOKEN: "c4nary-token",
+    AWS_SECRET: "c4nary-aws",
+    STEP_RUNNER_SECRET: "DEPLOY=c4nary-deploy",
+    LINES: "one\nc4nary-lines\n",
+    CI_EMPTY: "",
+  };
+  const ended = await world.run(["ci", "--quiet"], { env });
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  // The search is one that finds: what the step itself was given can be seen.
+  expect(ended.stdout).toBe("looked\n0\nlooked\n0\n");
+  const found = await world.ci(JSON.stringify([{ name: "a", script, env: { MINE: "c4nary-own" } }]), ["--quiet"]);
+  expect(found.stdout).toContain("MINE=c4nary-own\n");
+});
+
+test("a service's steps find no variable of the service in any process", async () => {
+  const world = createWorld();
+  const env = { SERVICE_SECRET: "c4nary-service" };
+  const service = world.start(["serve", "--socket", join(world.dir, "s.sock")], { env });
+  await service.printed("listening");
+  expect(readFileSync(`/proc/${service.pid}/environ`, "latin1").replaceAll("\0", "")).toBe("");
+  service.kill("SIGTERM");
+  await service.ended;
 });
 
 test("a step sees no variable of the job unless it names it", async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createWorld } from "./harness.ts";
 
 interface Explained {
@@ -20,7 +20,7 @@ exec: {command: [echo, "\${{ inputs.who }} \${{ inputs.level }}"]}
 `;
 
 describe("the example of explain", () => {
-  it.each(["./9 greet's", "builtin://script", "builtin://docker/auth", "builtin://function/oci/build"])(
+  test.each(["./9 greet's", "builtin://script", "builtin://docker/auth", "builtin://function/oci/build"])(
     "compiles with all that %s requires",
     async (reference) => {
       const world = createWorld();
@@ -34,7 +34,7 @@ describe("the example of explain", () => {
     },
   );
 
-  it("runs as it is printed", async () => {
+  test("runs as it is printed", async () => {
     const world = createWorld();
     mkdirSync(join(world.work, "it's"));
     writeFileSync(join(world.work, "it's/step.yml"), STEP.replace("  secrets: {token: {}}\n", ""));

@@ -7,7 +7,10 @@ const CANARY = `c4nary "of' $mine/+ü-42`;
 const SECOND_LINE = "second-line-of-the-canary";
 const MULTI_LINE = `first-line-of-the-canary\n${SECOND_LINE}\n`;
 
-/** What must be in no file and on no screen: the canary, and what a reader could make it of again. */
+/**
+ * Returns the texts that must be in no file and on no screen: the canary, and the forms from which a reader could
+ * recover it.
+ */
 function forms(canary: string): string[] {
   const bytes = Buffer.from(canary);
   const base64 = [0, 1, 2].map((lead) =>
@@ -107,6 +110,20 @@ describe("a secret is in no file and on no screen", () => {
     expect(ended[0]?.stdout).toContain("<[MASKED]>");
     expect(ended[0]?.stdout).toContain("got a [MASKED] z");
     expect(findLeaks(world, ended, [CANARY])).toEqual([]);
+  });
+
+  test("as the last of many that are long", async () => {
+    const world = createWorld();
+    const lines = (secret: number): string[] =>
+      Array.from({ length: 200 }, (_, line) => `line ${line} of the secret ${secret}, which has many like it`);
+    const names = Array.from({ length: 11 }, (_, at) => `CI_SECRET_${at}`);
+    const env = Object.fromEntries(names.map((name, at) => [name, lines(at).join("\n")]));
+    env["CI_SECRET_10"] = CANARY;
+    const STEPS = `[{name: a, script: 'echo "<$LAST>"; echo "$LONG" | tail -n 1', env: {LAST: '\${{ vars.CI_SECRET_10 }}', LONG: '\${{ vars.CI_SECRET_9 }}'}}]`;
+    const flags = ["--mask-variable", names.join(","), "--output-file", "trace.json"];
+    const ended = await world.ci(STEPS, flags, { env });
+    expect(ended.stdout).toBe("<[MASKED]>\n[MASKED]\n");
+    expect(findLeaks(world, [ended], [CANARY, lines(9)[199] ?? ""])).toEqual([]);
   });
 
   test("as a masked variable of several lines, line by line too", async () => {

@@ -18,7 +18,7 @@ async function call(
     ":method": "POST",
     ":path": `/steps.v1.StepRunner/${method}`,
     "content-type": "application/json",
-    ...(token === undefined ? {} : { "step-runner-job-token": token }),
+    "step-runner-job-token": token,
   });
   stream.end(JSON.stringify(request));
   let text = "";
@@ -62,6 +62,18 @@ describe("step-runner serve", () => {
     expect(await runner.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: `${READY}${socket}\n` });
     expect(existsSync(socket)).toBe(false);
     expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test("has nothing left of its jobs soon after it was killed, before anybody starts it again", async () => {
+    const world = createWorld();
+    const runner = await serve(world);
+    const socket = join(world.stateDir, "service/step-runner.sock");
+    const seconds = uniqueSeconds();
+    for (const id of ["a", "b"])
+      await call(socket, "Run", { id, ciScript: `sleep ${seconds} & (setsid sleep ${seconds} &); wait` });
+    await until(() => processesWith(`sleep ${seconds}`).length >= 4);
+    runner.kill("SIGKILL");
+    await until(() => [...processesWith(seconds), ...processesWith(`reap ${runner.pid} `)].length === 0);
   });
 
   test("has its socket below XDG_RUNTIME_DIR, in a folder that is named, or where a flag or variable says", async () => {

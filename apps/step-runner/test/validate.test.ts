@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createWorld, type World } from "./harness.ts";
 
 const TEN_MISTAKES = `spec:
@@ -86,7 +86,7 @@ function lay(world: World, files: Readonly<Record<string, string>>): void {
 }
 
 describe("validate --format sarif", () => {
-  it("is SARIF 2.1.0 with a rule, a level and a region for each of ten mistakes", async () => {
+  test("is SARIF 2.1.0 with a rule, a level and a region for each of ten mistakes", async () => {
     const world = createWorld();
     lay(world, { "steps/a b#c/step.yml": TEN_MISTAKES });
     const [run] = (await sarifOf(world, ["."])).runs;
@@ -106,7 +106,7 @@ describe("validate --format sarif", () => {
     expect(rules.every(({ help }) => help.text.length > 10)).toBe(true);
   });
 
-  it("is what the guide shows of the example", async () => {
+  test("is what the guide shows of the example", async () => {
     const root = resolve(import.meta.dirname, "../../..");
     const read = (path: string): string => readFileSync(join(root, path), "utf8");
     const world = createWorld();
@@ -124,7 +124,7 @@ describe("validate --format sarif", () => {
     expect(guide).toContain(JSON.stringify(shown.runs[0].results[0], null, 2));
   });
 
-  it("counts columns in UTF-16 units, as it says", async () => {
+  test("counts columns in UTF-16 units, as it says", async () => {
     const world = createWorld();
     lay(world, { "step.yml": TEN_MISTAKES });
     const [run] = (await sarifOf(world, ["step.yml"])).runs;
@@ -136,7 +136,7 @@ describe("validate --format sarif", () => {
     expect(lines[5]?.slice((startColumn ?? 0) - 1, (endColumn ?? 0) - 1)).toBe("wrong");
   });
 
-  it("knows files outside of the root, and sources that are no files", async () => {
+  test("knows files outside of the root, and sources that are no files", async () => {
     const world = createWorld();
     writeFileSync(join(world.dir, "step.yml"), "{}\n---\n{}\n");
     const outside = (await sarifOf(world, ["../step.yml"])).runs[0].artifacts[0]?.location;
@@ -147,7 +147,7 @@ describe("validate --format sarif", () => {
     expect(typed).toEqual({ uri: "%3Cargument%3E" });
   });
 
-  it("has no results where there are no mistakes", async () => {
+  test("has no results where there are no mistakes", async () => {
     const world = createWorld();
     lay(world, { "step.yml": "{}\n---\nexec: {command: [ls]}\n" });
     expect((await sarifOf(world, ["step.yml"])).runs[0].results).toEqual([]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { actions } from "./cases/actions.ts";
 import { docker } from "./cases/docker.ts";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
+import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
 import { service } from "./cases/service.ts";
 import { start } from "./cases/start.ts";
@@ -17,6 +18,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   steps: () => fiveHundredSteps(env, scratch),
   component: () => warmComponent(scratch),
   output: () => output(env, scratch),
+  masking: () => Promise.resolve(masking()),
   service: () => service(scratch),
   docker: () => docker(scratch),
   actions: () => actions(env, scratch),

@@ -1,10 +1,16 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "./component.ts";
+import { withDefaults } from "@steps/model";
+import type {
+  ComponentCache,
+  ComponentRequest,
+  FoundComponent,
+  ResolvedComponent,
+  ResolveOptions,
+} from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { asCacheError, CacheError, throwIfCancelled } from "./error.ts";
-import type { Limits } from "./limits.ts";
-import { DEFAULT_LIMITS } from "./limits.ts";
+import { CacheError, DEFAULT_LIMITS, type Limits, throwIfCancelled } from "@steps/transfer";
+import { asCacheError } from "./cache-error.ts";
 import type { FileDigests } from "./local/local-component.ts";
 import type { Flights } from "./single-flight.ts";
 import { openLayout } from "./store/layout.ts";
@@ -17,11 +23,16 @@ export interface CacheOptions {
   readonly git?: "auto" | "system" | "isomorphic";
   /** Uses only what is here already, repositories and archives on the disk included. */
   readonly isOffline?: boolean;
-  /** Where `PATH`, proxy and ssh variables are taken from; by default this process's environment. */
+  /** The environment from which `PATH`, the proxy and the ssh variables are taken. Default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What to ask instead: URL prefix to URL prefix. `Resource.uri` keeps what the author wrote. */
+  /**
+   * URL prefixes to be replaced, with their replacements, when a component is fetched. `Resource.uri` keeps the URL
+   * that the author wrote.
+   */
   readonly mirrors?: Readonly<Record<string, string>>;
-  /** Absolute paths that are no part of a local component, such as the trace that is written into its folder. */
+  /**
+   * Absolute paths that do not belong to a local component, such as that of the trace that is written into its folder.
+   */
   readonly excluded?: readonly string[];
   readonly limits?: Partial<Limits>;
   /** `auto` looks at sizes and times first and reads a tree only when something is odd; `always` reads it every time. */
@@ -37,19 +48,17 @@ const sharedFlights: Flights = new Map();
 export function createCache(options: CacheOptions): ComponentCache {
   const excluded = new Set(options.excluded?.map(realParent));
   const digests: FileDigests = new Map();
-  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits: Limits = withDefaults(DEFAULT_LIMITS, options.limits);
   const open = once(() => createContext(options, limits));
-  const origins = new WeakMap<ResolvedComponent, ComponentRequest>();
   let isDisposed = false;
 
   const resolve = async (request: ComponentRequest, how: ResolveOptions = {}): Promise<ResolvedComponent> => {
     if (isDisposed) throw new CacheError("CACHE_IO", "Cannot resolve component: the cache was closed");
     throwIfCancelled(how.signal);
     try {
-      const component = await dispatch(request, how);
-      checkPin(component, how);
-      origins.set(component, request);
-      return component;
+      const found = await dispatch(request, how);
+      checkPin(found, how);
+      return { ...found, copyTo: (targetDir) => copy(found, request, targetDir) };
     } catch (error) {
       throwIfCancelled(how.signal);
       throw asCacheError(error, "resolve component");
@@ -57,7 +66,7 @@ export function createCache(options: CacheOptions): ComponentCache {
   };
 
   // Each kind is loaded when it is first used: a hit in the index pays for no archive reader and no git.
-  const dispatch = async (request: ComponentRequest, how: ResolveOptions): Promise<ResolvedComponent> => {
+  const dispatch = async (request: ComponentRequest, how: ResolveOptions): Promise<FoundComponent> => {
     switch (request.kind) {
       case "git":
         return await (await import("./git/git-component.ts")).resolveGit(open(), request, how);
@@ -72,24 +81,26 @@ export function createCache(options: CacheOptions): ComponentCache {
     }
   };
 
+  const copy = async (found: FoundComponent, request: ComponentRequest, targetDir: string): Promise<string> => {
+    const { kind, uri, digest } = found.resource;
+    const gitTree = digest["gitTree"];
+    if (kind === "local" || gitTree === undefined) return found.dir;
+    const { copyTree } = await import("./copy-tree.ts");
+    try {
+      if (await copyTree(open(), gitTree, targetDir)) return targetDir;
+      // A step of this job has written to the cache since: it is repaired.
+      await resolve(request, { pin: found.resource });
+      if (await copyTree(open(), gitTree, targetDir)) return targetDir;
+      throw new CacheError("DIGEST_MISMATCH", `Cannot copy component "${uri}": its files were changed`);
+    } catch (error) {
+      throw asCacheError(error, "copy component");
+    }
+  };
+
   return {
     resolve,
-    async materialize(component, targetDir) {
-      const gitTree = component.resource.digest["gitTree"];
-      if (component.resource.kind === "local" || gitTree === undefined) return component.dir;
-      const { copyTree } = await import("./materialize.ts");
-      const request = origins.get(component);
-      try {
-        // A step of this job may have written to the cache since: it is looked at again, and repaired.
-        if (request !== undefined) await resolve(request, { pin: component.resource });
-        await copyTree(open().layout, gitTree, targetDir);
-        return targetDir;
-      } catch (error) {
-        throw asCacheError(error, "copy component");
-      }
-    },
     list: async () => await (await import("./maintenance.ts")).listEntries(open()),
-    verify: async () => await (await import("./maintenance.ts")).verifyAll(open()),
+    verify: async () => await (await import("./verify.ts")).verifyAll(open()),
     collect: async (how) => await (await import("./collect.ts")).collect(open(), how),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
@@ -115,7 +126,7 @@ function createContext(options: CacheOptions, limits: Limits): CacheContext {
 }
 
 /** A pinned component must have every digest that the trace names, as far as its kind has them. */
-function checkPin(component: ResolvedComponent, { pin }: ResolveOptions): void {
+function checkPin(component: FoundComponent, { pin }: ResolveOptions): void {
   if (pin === undefined) return;
   const { resource } = component;
   const fail = (problem: string): CacheError =>
@@ -140,9 +151,8 @@ function once<T>(make: () => T): (() => T) & { readonly value: T | undefined } {
 function realParent(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path));
-  } catch (cause) {
+  } catch {
     // Its folder is not there yet, so nothing in it is looked at.
-    void cause;
     return path;
   }
 }

@@ -1,15 +1,14 @@
 import { chmod, lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { livenessOf, parseIdentity } from "@steps/platform";
 import type { CollectOptions, GcReport } from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { systemCode } from "./error.ts";
+import { systemCode } from "@steps/transfer";
 import { listBlobs, listTrees, namesIn, readIndex } from "./maintenance.ts";
 import type { Layout } from "./store/layout.ts";
 import { blobPath, treePath } from "./store/layout.ts";
 import { leaseState } from "./store/lease.ts";
 import { sweepLocks, tryLock } from "./store/lock.ts";
-import { removeManifest } from "./store/manifest.ts";
-import { livenessOf, parseIdentity } from "./store/process-identity.ts";
 import { discard, moveToTrash, removeTree } from "./store/remove.ts";
 
 /** Something that may go. */
@@ -22,7 +21,7 @@ interface Candidate {
   readonly isLeased: boolean;
 }
 
-/** What a process that cannot be seen from here left behind counts as left behind after this long. */
+/** Files of a process that cannot be seen from here count as abandoned after this long. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /**
@@ -80,7 +79,6 @@ async function remove(layout: Layout, { kind, path, id }: Candidate): Promise<bo
   if (moved === undefined) return false;
   // Someone may have taken a lease after we looked and before we moved it: then it goes back.
   if ((await leaseState(layout, id)).isLeased && (await putBack(moved, path))) return false;
-  await removeManifest(layout, id);
   await removeTree(moved);
   await rm(join(layout.leases, id), { recursive: true, force: true });
   return true;
@@ -115,6 +113,9 @@ async function sweepLeftovers(layout: Layout): Promise<void> {
   await sweepLocks(layout);
   for (const name of await readdir(layout.trash)) {
     if (await isAbandoned(join(layout.trash, name), name)) await removeTree(join(layout.trash, name));
+  }
+  for (const name of await readdir(layout.trees)) {
+    if (!/^[0-9a-f]{64}$/.test(name)) await discard(layout, join(layout.trees, name));
   }
   for (const name of await readdir(layout.tmp)) {
     if (await isAbandoned(join(layout.tmp, name), name)) await removeTree(join(layout.tmp, name));

@@ -1,6 +1,6 @@
 import type { FetchReport, Resource } from "@steps/model";
 
-/** What to bring here. */
+/** Names a component to fetch. */
 export type ComponentRequest =
   | {
       readonly kind: "git";
@@ -54,16 +54,30 @@ export interface ResolveOptions {
   readonly pin?: Resource;
 }
 
-/** A component that is here. */
-export interface ResolvedComponent {
+/** A component that is here, as its protocol found it. */
+export interface FoundComponent {
   readonly resource: Resource;
   /** A read-only tree in the cache; of a local component the folder itself. */
   readonly dir: string;
   /** `dir` is a folder of the user's own, whatever the resource is called; it is used where it is. */
   readonly isInPlace?: boolean;
   readonly fetch: FetchReport;
-  /** What the reader of a trace should know: the tree was found changed and fetched again, a folder is too large to digest. */
+  /**
+   * A remark for readers of the trace: the tree was found changed and fetched again, or a folder is too large to
+   * digest.
+   */
   readonly note?: string;
+}
+
+/** A component that is here, and can be copied for a job. */
+export interface ResolvedComponent extends FoundComponent {
+  /**
+   * Copies the tree for a job into `targetDir` (made if missing, must be empty) and gives the folder to use. Steps run as
+   * the owner of the cache, so what they can write to must not be the cache. A local component is used where it is.
+   *
+   * @throws {CacheError}
+   */
+  readonly copyTo: (targetDir: string) => Promise<string>;
 }
 
 /** A component that the cache knows. */
@@ -74,16 +88,16 @@ export interface CacheEntry {
   /** Full commit, or SHA-256 of the archive or of the image's manifest. */
   readonly resolvedVersion: string;
   readonly gitTree: string;
-  /** Of its files. */
+  /** The total size of the component's files. */
   readonly bytes: number;
-  /** Wall clock, milliseconds. */
+  /** The time of the fetch by the wall clock, in milliseconds since 1970. */
   readonly fetchedAt: number;
   readonly lastUsedAt: number;
   /** Whether a running job holds it. */
   readonly isLeased: boolean;
 }
 
-/** What a full check of the cache found. Damaged trees and archives have been moved out of the way. */
+/** The result of a full check of the cache. Damaged trees, archives, repositories and records have been removed. */
 export interface VerifyReport {
   readonly trees: number;
   readonly archives: number;
@@ -91,9 +105,9 @@ export interface VerifyReport {
 }
 
 export interface CollectOptions {
-  /** Least recently used trees, archives and repositories go until the rest is no larger. */
+  /** Removes the least recently used trees, archives and repositories until the rest is no larger, in bytes. */
   readonly maxBytes?: number;
-  /** What was not used for this long goes. */
+  /** Removes everything that was not used for this long, in milliseconds. */
   readonly maxAgeMs?: number;
 }
 
@@ -112,12 +126,6 @@ export interface GcReport {
 export interface ComponentCache extends AsyncDisposable {
   /** Brings a component here, or finds it. @throws {CacheError} */
   resolve(request: ComponentRequest, options?: ResolveOptions): Promise<ResolvedComponent>;
-  /**
-   * Copies a component's tree for a job into `targetDir` (made if missing, must be empty) and gives the folder to use.
-   * Steps run as the owner of the cache, so what they can write to must not be the cache. A local component is used
-   * where it is.
-   */
-  materialize(component: ResolvedComponent, targetDir: string): Promise<string>;
   list(): Promise<CacheEntry[]>;
   verify(): Promise<VerifyReport>;
   collect(options: CollectOptions): Promise<GcReport>;

@@ -1,9 +1,9 @@
-import type { Limits } from "./limits.ts";
+import type { Limits } from "@steps/transfer";
 import type { Flights } from "./single-flight.ts";
 import type { Layout } from "./store/layout.ts";
 import type { Leases } from "./store/lease.ts";
 
-/** What the parts of one cache object share. */
+/** The state that the parts of one cache object share. */
 export interface CacheContext {
   readonly layout: Layout;
   readonly limits: Limits;
@@ -17,6 +17,6 @@ export interface CacheContext {
   readonly sharedFlights: Flights;
   /** Look-ups of this object: a new object never joins an older one's look-up. */
   readonly ownFlights: Flights;
-  /** What versions that may change meant when this object first asked. */
+  /** The meanings that changeable versions had when this object first asked for them. */
   readonly frozen: Map<string, string>;
 }

@@ -1,15 +1,12 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { CacheEntry, VerifyReport } from "./component.ts";
+import type { CacheEntry } from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { systemCode } from "./error.ts";
+import { systemCode } from "@steps/transfer";
 import type { IndexEntry } from "./store/index-entry.ts";
 import { readIndexFile } from "./store/index-entry.ts";
 import type { Layout } from "./store/layout.ts";
-import { blobPath } from "./store/layout.ts";
 import { leaseState } from "./store/lease.ts";
-import { readTree, removePublishedTree } from "./store/tree-store.ts";
-import { hashFile } from "./zip/blob-store.ts";
 
 /** All indexed versions whose tree is here, most recently used first. */
 export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[]> {
@@ -38,34 +35,12 @@ export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[
   return entries.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || (a.version < b.version ? -1 : 1));
 }
 
-/** Reads every tree and archive in full; what is not what its name says is removed. */
-export async function verifyAll({ layout, limits }: CacheContext): Promise<VerifyReport> {
-  const damaged: { path: string; expected: string; actual: string }[] = [];
-  const trees = await listTrees(layout);
-  for (const gitTree of trees) {
-    const found = await readTree(layout, gitTree, { limits });
-    if (found === undefined || (!("problem" in found) && found.gitTree === gitTree)) continue;
-    const actual = "problem" in found ? found.problem : found.gitTree;
-    damaged.push({ path: join(layout.trees, gitTree), expected: gitTree, actual });
-    await removePublishedTree(layout, gitTree);
-  }
-  const blobs = await listBlobs(layout);
-  for (const sha256 of blobs) {
-    const path = blobPath(layout, sha256);
-    const found = await hashFile(path);
-    if (found === undefined || found.sha256 === sha256) continue;
-    damaged.push({ path, expected: sha256, actual: found.sha256 });
-    await rm(path, { force: true });
-  }
-  return { trees: trees.length, archives: blobs.length, damaged };
-}
-
-/** Digests of all trees that are here. */
+/** Lists the digests of all trees in the cache. */
 export async function listTrees(layout: Layout): Promise<string[]> {
   return (await readdir(layout.trees)).filter((name) => /^[0-9a-f]{64}$/.test(name)).toSorted();
 }
 
-/** Digests of all archives that are here. */
+/** Lists the digests of all archives in the cache. */
 export async function listBlobs(layout: Layout): Promise<string[]> {
   const folders = (await readdir(layout.blobs)).filter((name) => /^[0-9a-f]{2}$/.test(name));
   const names = await Promise.all(folders.map((folder) => namesIn(join(layout.blobs, folder))));
@@ -74,13 +49,19 @@ export async function listBlobs(layout: Layout): Promise<string[]> {
 
 /** All entries of the index with the files they are in. */
 export async function readIndex(layout: Layout): Promise<{ path: string; entry: IndexEntry }[]> {
-  const found: { path: string; entry: IndexEntry }[] = [];
+  return (await indexFiles(layout)).flatMap(({ path }) => {
+    const entry = readIndexFile(path);
+    return entry === undefined ? [] : [{ path, entry }];
+  });
+}
+
+/** The files of the index, whatever is in them. */
+export async function indexFiles(layout: Layout): Promise<{ path: string }[]> {
+  const found: { path: string }[] = [];
   for (const kind of await namesIn(layout.index)) {
     for (const location of await namesIn(join(layout.index, kind))) {
       for (const name of await namesIn(join(layout.index, kind, location))) {
-        const path = join(layout.index, kind, location, name);
-        const entry = readIndexFile(path);
-        if (entry !== undefined) found.push({ path, entry });
+        found.push({ path: join(layout.index, kind, location, name) });
       }
     }
   }

@@ -1,4 +1,4 @@
-import { cancelled } from "./error.ts";
+import { cancelled } from "@steps/transfer";
 import type { FetchProgress } from "./component.ts";
 
 /** Someone who waits for a shared operation. */

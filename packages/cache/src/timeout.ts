@@ -1,6 +1,5 @@
 import type { FetchProgress } from "./component.ts";
-import { CacheError } from "./error.ts";
-import type { Limits } from "./limits.ts";
+import { CacheError, type Limits } from "@steps/transfer";
 
 interface Shared {
   readonly signal: AbortSignal;

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { buildZip, createGitRepository, startFileServer, startGitHttpServer, tempDir } from "@steps/testkit";
+import { buildZip, createGitRepository, snapshot, startFileServer, startGitHttpServer, tempDir } from "@steps/testkit";
 import type { ComponentRequest } from "../src/index.ts";
 import { createCache } from "../src/index.ts";
-import { BACKENDS, leftovers, openCache, snapshot } from "./fixtures.ts";
+import { BACKENDS, leftovers, openCache } from "./fixtures.ts";
 
 const WORKER = join(import.meta.dirname, "resolve-worker.ts");
 

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { GitRepository } from "@steps/testkit";
-import { createGitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
-import { createTreePlan } from "../src/tree/tree-plan.ts";
+import { createGitRepository, type GitRepository, snapshot, startGitHttpServer, tempDir } from "@steps/testkit";
+import { createTreePlan } from "@steps/transfer/archive";
 import { DEFAULT_LIMITS } from "../src/index.ts";
-import { BACKENDS, codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
+import { BACKENDS, codeOf, leftovers, openCache } from "./fixtures.ts";
 
 type Line = { mode: string; name: string; id: string };
 
@@ -76,10 +75,6 @@ const HOSTILE: readonly Hostile[] = [
       { mode: "120000", name: "a", id: await repository.blob("b") },
       { mode: "120000", name: "b", id: await repository.blob("a") },
     ],
-  },
-  {
-    name: "a submodule",
-    make: async (repository) => [{ mode: "160000", name: "sub", id: await repository.revision() }],
   },
   { name: "a mode of its own", make: async (_repository, id) => [{ mode: "104755", name: "setuid", id }] },
 ];

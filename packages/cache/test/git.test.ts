@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { GitHttpServer, GitHttpServerOptions, GitRepository } from "@steps/testkit";
-import { createGitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
+import { createGitRepository, snapshot, startGitHttpServer, tempDir } from "@steps/testkit";
 import type { ComponentCache } from "../src/index.ts";
-import { BACKENDS, codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
+import { BACKENDS, codeOf, leftovers, openCache } from "./fixtures.ts";
 
 const FILES = { "step.yml": "spec: {}\n", "bin/run": { content: "#!/bin/sh\n", mode: "100755" } } as const;
 

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GitRepository } from "@steps/testkit";
-import { buildZip, createGitRepository, hasProgram, startGitHttpServer, tempDir } from "@steps/testkit";
+import { buildZip, createGitRepository, hasProgram, snapshot, startGitHttpServer, tempDir } from "@steps/testkit";
 import type { ResolvedComponent } from "../src/index.ts";
-import { codeOf, openCache, snapshot } from "./fixtures.ts";
+import { codeOf, openCache } from "./fixtures.ts";
 
 const FILES = { "step.yml": "spec: {}\n", "bin/run": { content: "#!/bin/sh\n", mode: "100755" } } as const;
 const EXPECTED = { "step.yml": "spec: {}\n", "bin/run": "x #!/bin/sh\n" };
@@ -24,7 +24,7 @@ async function project(): Promise<GitRepository> {
   return await createGitRepository(join(tempDir(), "project"), FILES);
 }
 
-/** What a step that runs as the owner of the cache can do to a tree. */
+/** The changes that a step can make to a tree when it runs as the owner of the cache. */
 const TAMPERINGS: Readonly<Record<string, (dir: string) => void>> = {
   "another size": (dir) => appendFileSync(open(dir, "step.yml"), "x"),
   "the same size and time": (dir) => {
@@ -112,26 +112,26 @@ test("resolve() of a changed tree of an archive takes the archive again", async 
   expect([snapshot(again.dir), again.note?.includes("had been changed")]).toEqual([{ "step.yml": "x" }, true]);
 });
 
-test("materialize() gives each job files of its own", async () => {
+test("copyTo() gives each job files of its own", async () => {
   const repository = await project();
   await using cache = openCache();
   const request = { kind: "git", url: repository.url, version: "main" } as const;
   const component = await cache.resolve(request);
   const [one, two] = [join(tempDir(), "one"), join(tempDir(), "two")];
-  expect(await cache.materialize(component, one)).toBe(one);
+  expect(await component.copyTo(one)).toBe(one);
   writeFileSync(join(one, "step.yml"), "mine");
   writeFileSync(join(one, "bin/new"), "mine");
-  expect(await cache.materialize(component, two)).toBe(two);
+  expect(await component.copyTo(two)).toBe(two);
   expect([snapshot(two), snapshot((await cache.resolve(request)).dir)]).toEqual([EXPECTED, EXPECTED]);
-  expect(await codeOf(cache.materialize(component, two))).toBe("CACHE_IO");
+  expect(await codeOf(component.copyTo(two))).toBe("CACHE_IO");
 });
 
-test("materialize() never copies a tree that was changed since it was resolved", async () => {
+test("copyTo() never copies a tree that was changed since it was resolved", async () => {
   const repository = await project();
   await using cache = openCache();
   const component = await cache.resolve({ kind: "git", url: repository.url, version: "main" });
   TAMPERINGS["the same size and time"]?.(component.dir);
-  expect(snapshot(await cache.materialize(component, join(tempDir(), "copy")))).toEqual(EXPECTED);
+  expect(snapshot(await component.copyTo(join(tempDir(), "copy")))).toEqual(EXPECTED);
 });
 
 test("verify() finds what was changed and takes it out of use", async () => {
@@ -227,7 +227,7 @@ test("collect() removes what was used least recently, and nothing that is held",
 });
 
 test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)(
-  "resolve(), materialize() and collect() work without any privilege",
+  "resolve(), copyTo() and collect() work without any privilege",
   async () => {
     // Read-only folders stop their owner, but not the superuser who may run the other tests.
     const { execFileSync } = await import("node:child_process");
@@ -244,7 +244,7 @@ test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)(
     chmodSync(dir + "/a/b", 0o644);
     writeFileSync(dir + "/a/b", "y");
     const again = await cache.resolve(request);
-    const copy = await cache.materialize(again, ${JSON.stringify(join(home, "copy"))});
+    const copy = await again.copyTo(${JSON.stringify(join(home, "copy"))});
     writeFileSync(copy + "/a/new", "");
     await cache[Symbol.asyncDispose]();
     const { removed, keptBytes } = await createCache({ root: ${JSON.stringify(join(home, "cache"))} }).collect({ maxBytes: 0 });

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { tempDir } from "@steps/testkit";
 import type { ComponentRequest } from "../src/index.ts";
 import { codeOf, openCache } from "./fixtures.ts";
-import { buildImage, gzip, hasRegistry, push, skopeo, startRegistry } from "./registry.ts";
+import { buildImage, gzip, hasRegistry, push, skopeo, startRegistry } from "@steps/testkit/image-registry";
 import { createCertificate, startTokenServer } from "./token-server.ts";
 
 const user = { username: "me", password: "s3cret-password" };
@@ -64,7 +64,7 @@ test.skipIf(!hasRegistry)("a credential helper is asked, and is not waited for",
     writeFileSync(join(bin, `docker-credential-${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const answer = JSON.stringify({ ServerURL: host, Username: user.username, Secret: user.password });
   helper("good", `read server; [ "$1 $server" = "get ${host}" ] || exit 3; echo '${answer}'`);
-  // What it leaves behind keeps its output open.
+  // The process that this helper leaves behind keeps its output open.
   helper("lingering", `echo '${answer}'; sleep 60 &`);
   helper("none", "echo 'credentials not found in native keychain'; exit 1");
   helper("broken", "echo s3cret-password; exit 4");
@@ -120,7 +120,7 @@ test.skipIf(!hasRegistry)(
     await using second = openCache({ env: { HOME: home } });
     expect(await codeOf(second.resolve(request(host, "private/p", withPassword)))).toHaveProperty("value");
     expect(tokens.requests.at(-1)).toMatchObject({ method: "GET", authorization: header });
-    // What one step may use, another may not.
+    // Credentials that one step may use are not those of another.
     await using third = openCache({ env: { HOME: home } });
     expect(await codeOf(third.resolve({ ...request(host, "private/p"), tag: image.digest } as ComponentRequest))).toBe(
       "AUTH_FAILED",

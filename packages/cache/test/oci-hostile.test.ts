@@ -4,11 +4,18 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { tempDir } from "@steps/testkit";
+import { snapshot, tempDir } from "@steps/testkit";
 import type { CacheOptions, ComponentRequest } from "../src/index.ts";
-import { codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
-import type { BuiltImage, LayerEntry } from "./registry.ts";
-import { buildImage, buildIndex, buildTar, digestOf, gzip } from "./registry.ts";
+import { codeOf, leftovers, openCache } from "./fixtures.ts";
+import {
+  buildImage,
+  buildIndex,
+  buildTar,
+  type BuiltImage,
+  digestOf,
+  gzip,
+  type LayerEntry,
+} from "@steps/testkit/image-registry";
 
 interface Fake extends AsyncDisposable {
   readonly host: string;
@@ -58,7 +65,7 @@ function isBlob({ url = "" }: IncomingMessage, digest = layerDigest): boolean {
   return url.endsWith(`/blobs/${digest}`);
 }
 
-/** What resolving `x` of a fake ends with; nothing may be left over of what fails. */
+/** Returns the result of resolving `x` from a fake. A failure must leave nothing behind. */
 async function outcome(
   fake: Fake,
   options: Partial<CacheOptions> & { env?: Record<string, string> } = {},

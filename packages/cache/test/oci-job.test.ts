@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "@steps/testkit";
-import { buildImage, gzip, hasRegistry, push, skopeo, startRegistry } from "./registry.ts";
+import { buildImage, gzip, hasRegistry, push, skopeo, startRegistry } from "@steps/testkit/image-registry";
 
 const COMMAND =
   process.env["STEP_RUNNER_TEST_COMMAND"] ?? resolve(import.meta.dirname, "../../../node_modules/.bin/step-runner");

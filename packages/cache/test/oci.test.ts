@@ -1,10 +1,18 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tempDir } from "@steps/testkit";
-import { codeOf, openCache, snapshot } from "./fixtures.ts";
-import type { LayerEntry } from "./registry.ts";
-import { buildImage, gzip, hasRegistry, push, skopeo, startRegistry, zstd } from "./registry.ts";
+import { snapshot, tempDir } from "@steps/testkit";
+import { codeOf, openCache } from "./fixtures.ts";
+import {
+  buildImage,
+  gzip,
+  hasRegistry,
+  type LayerEntry,
+  push,
+  skopeo,
+  startRegistry,
+  zstd,
+} from "@steps/testkit/image-registry";
 
 const STEP: readonly LayerEntry[] = [
   { path: "step.yml", content: "spec: {}\n" },

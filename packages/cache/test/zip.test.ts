@@ -3,8 +3,8 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ZipEntryInput } from "@steps/testkit";
-import { buildZip, createGitRepository, startFileServer, tempDir } from "@steps/testkit";
-import { codeOf, leftovers, openCache, snapshot } from "./fixtures.ts";
+import { buildZip, createGitRepository, snapshot, startFileServer, tempDir } from "@steps/testkit";
+import { codeOf, leftovers, openCache } from "./fixtures.ts";
 
 const ENTRIES: readonly ZipEntryInput[] = [
   { name: "top/" },

@@ -1,7 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ClientError } from "./client-error.ts";
 
-/** What a service says that would say the same again. A lost connection never has one of these codes, but `Unavailable`. */
+/**
+ * The codes of answers that would be the same if the call were made again. A lost connection never has one of them,
+ * except `Unavailable`.
+ */
 const FINAL: ReadonlySet<Code> = new Set([
   Code.InvalidArgument,
   Code.Unauthenticated,
@@ -30,7 +33,9 @@ export function isDenied(error: unknown): boolean {
   return isPermanent(error) && (code === "DENIED" || code === "ADDRESS_INVALID");
 }
 
-/** What the caller is told of a final answer about a job. Other errors are given back as they are. */
+/**
+ * Turns a service's final answer about a job into the error that the caller sees. Other errors are returned unchanged.
+ */
 export function toClientError(error: unknown, job: { readonly id: string; readonly lost: () => string }): unknown {
   if (!(error instanceof ConnectError)) return error;
   // The service has hints too, and one text to put them in.

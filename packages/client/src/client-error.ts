@@ -4,7 +4,7 @@ import { StepsError } from "@steps/model";
  * Why a job could not be run or followed to its end: the request is malformed (`REQUEST_INVALID`), the service says no
  * (`REFUSED`), it does not know the job any more (`JOB_LOST`), it sent other bytes than were asked for (`LOG_DAMAGED`),
  * there never was a connection (`CONNECTION_FAILED`) or none any more (`CONNECTION_LOST`), the caller gave up before the job
- * started (`CANCELLED`) or did not wait for its end (`ABANDONED`).
+ * started (`CANCELLED`), did not wait for its end (`ABANDONED`) or left it to itself (`DETACHED`).
  */
 export type ClientErrorCode =
   | "REQUEST_INVALID"
@@ -14,7 +14,8 @@ export type ClientErrorCode =
   | "CONNECTION_FAILED"
   | "CONNECTION_LOST"
   | "CANCELLED"
-  | "ABANDONED";
+  | "ABANDONED"
+  | "DETACHED";
 
 /** A job could not be run or followed to its end. */
 export class ClientError extends StepsError<ClientErrorCode> {

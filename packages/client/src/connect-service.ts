@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Duplex } from "node:stream";
-import { StepRunner } from "@steps/proto/service";
+import { gitlab, StepRunner } from "@steps/proto/service";
 import { ClientError } from "./client-error.ts";
 import type { Dial } from "./dial.ts";
 import { callUnary } from "./grpc-call.ts";
@@ -26,7 +26,7 @@ export interface ConnectOptions {
 /**
  * Dials once and makes sure that a service answers.
  *
- * @throws whatever the dial throws; a `ConnectError` with `Unavailable` if nothing that answers is there, or with the code
+ * @throws whatever the dial throws; a `ClientError` REFUSED if a server answers that is another; a `ConnectError` with `Unavailable` if nothing that answers is there, or with the code
  * of the service if it does not want us
  */
 export async function connectService(dial: Dial, options: ConnectOptions = {}): Promise<ServiceClient> {
@@ -94,6 +94,35 @@ async function shakeHands(
       const message = `No service answered within ${HANDSHAKE_TIMEOUT_MS / 1000} s`;
       throw new ConnectError(message, Code.Unavailable, undefined, undefined, cause);
     }
+    if (signal?.aborted !== true && ConnectError.from(cause).code === Code.Unimplemented)
+      throw await explainForeign(session, cause, { headers, signal });
     throw cause;
   }
+}
+
+/** Explains the failure of a server that answers but does not offer our service. */
+async function explainForeign(
+  session: Http2Session,
+  cause: unknown,
+  { headers, signal }: { readonly headers: Record<string, string>; readonly signal: AbortSignal | undefined },
+): Promise<ClientError> {
+  // No job has this id, and any answer but "there is no such method" shows who it is.
+  const call = { method: gitlab.StepRunner.method.status, input: { id: "-" } };
+  const isGitlab = await callUnary(session, call, { headers, signal, timeoutMs: HANDSHAKE_TIMEOUT_MS }).then(
+    () => true,
+    (error: unknown) => ![Code.Unimplemented, Code.Unavailable].includes(ConnectError.from(error).code),
+  );
+  return isGitlab
+    ? new ClientError(
+        "REFUSED",
+        "This is GitLab's own step runner, which has no steps.v1.StepRunner for other callers",
+        {
+          cause,
+          hint: "Start our 'step-runner serve' there, on a socket of its own; GitLab's is for GitLab's runner.",
+        },
+      )
+    : new ClientError("REFUSED", "What answers is a gRPC server without steps.v1.StepRunner: no step runner", {
+        cause,
+        hint: "Name the socket of 'step-runner serve'.",
+      });
 }

@@ -3,7 +3,7 @@ import type { Job } from "@steps/proto/service";
 import type { LinkState } from "./link.ts";
 import type { Offsets } from "./service-client.ts";
 
-/** What happens while a job is run and followed. */
+/** The states that are reported while a job is run and followed. */
 export type ClientState =
   | LinkState
   /** The service acknowledged the job: from now on it runs, whatever becomes of the connection. */
@@ -26,6 +26,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Aborted: the job is closed, and its end is not waited for. */
   readonly hurry?: AbortSignal;
+  /** Aborted: nothing more is read, and the job goes on. */
+  readonly detach?: AbortSignal;
   /** Takes the job's output as it comes. While a promise is pending nothing more is read: the service waits, not the memory. */
   readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
   /** Called after output was taken: with these offsets as `resume` another process goes on where this one was. */
@@ -34,7 +36,7 @@ export interface FollowOptions {
   readonly resume?: Offsets;
   /** Takes the result tree at each change. States that come while a promise is pending may be left out, never the last. */
   readonly onResult?: (result: StepResult, job: Job | undefined) => void | Promise<void>;
-  /** Must not throw. */
+  /** Called at each change of state. It must not throw. */
   readonly onState?: (state: ClientState) => void;
   /** The last result tree is wanted. */
   readonly wantsResult?: boolean;
@@ -53,7 +55,7 @@ export interface JobOutcome {
   /** The job's token, if it has one. */
   readonly token?: string;
   readonly job: Job;
-  /** What a command that ran the job would exit with. */
+  /** The exit code of a command that had run the job. */
   readonly exitCode: number;
   /** The result tree, if it was wanted and there is one. */
   readonly result?: StepResult;

@@ -29,12 +29,12 @@ export async function followToEnd(link: Link, id: string, options: FollowOptions
   if (options.keep !== true) await close(link, id, options);
   return {
     id,
-    ...(options.token === undefined ? {} : { token: options.token }),
+    token: options.token,
     job,
     exitCode: exitCodeOf(job),
     offsets,
-    ...(result === undefined ? {} : { result }),
-    ...(trace === undefined ? {} : { trace }),
+    result,
+    trace,
   };
 }
 

@@ -16,10 +16,10 @@ import type { Http2Session } from "./http2-session.ts";
 import { frame, MessageSplitter } from "./message-splitter.ts";
 import { toHeaders } from "./to-headers.ts";
 
-/** Of one message: a result tree is the largest. */
+/** The largest message that is read, in bytes. Result trees are the largest messages. */
 export const MAX_MESSAGE_BYTES: number = 64 << 20;
 
-/** What a call is made with. */
+/** The headers, the signal and the time limit of one call. */
 export interface GrpcOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -55,9 +55,9 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
   for await (const bytes of callSplit(session, { ...call, splitter }, options)) yield parse(call.method.output, bytes);
 }
 
-/** What makes something of the body of a call. */
+/** Turns the body of a call, chunk by chunk, into values. */
 export interface Splitter<T> {
-  /** Nothing of anything further has come. */
+  /** True when no part of a further value has arrived. */
   readonly isEmpty: boolean;
   push(chunk: Uint8Array): void;
   shift(): T | undefined;

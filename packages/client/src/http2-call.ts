@@ -8,9 +8,9 @@ const HIGH_WATER_BYTES = 256 << 10;
 /**
  * One call on a stream of a session: its answer's headers, then its body, part by part.
  *
- * Node's own iterator for a stream begins to listen when it is first asked. Over anything but a socket, a whole answer may
- * have come by then, and that iterator takes the `closed` of a call of HTTP/2 for a body that broke off ("Premature close").
- * So everything is listened for from the start, and kept.
+ * Node's own iterator for a stream begins to listen when it is first used. Over anything other than a socket, a whole
+ * answer may have arrived by then, and the iterator takes the `closed` of an HTTP/2 call for a body that broke off
+ * ("Premature close"). So all events are listened for from the start, and their outcome is kept.
  */
 export class Http2Call {
   /** Rejects with a {@link ConnectError}. */

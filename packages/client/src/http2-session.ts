@@ -3,9 +3,12 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Outgoing
 import type { Duplex } from "node:stream";
 import { reasonOf } from "./reason-of.ts";
 
-/** What one call may have under way before its reader has taken it. */
+/** How many bytes may be under way in one call before its reader has taken them. */
 const STREAM_WINDOW_BYTES = 1 << 20;
-/** Of all calls together: a log that nobody reads must not hold up the others. */
+/**
+ * How many bytes may be under way in all calls together. It is larger, so that a log that nobody reads does not hold up
+ * the other calls.
+ */
 const SESSION_WINDOW_BYTES = 16 << 20;
 
 /**

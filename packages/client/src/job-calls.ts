@@ -4,7 +4,7 @@ import type { FollowOptions } from "./follow-options.ts";
 import type { ServiceClient } from "./service-client.ts";
 import { withLink } from "./with-link.ts";
 
-/** Of what a call needs that follows nothing. */
+/** The options of calls that do not follow the job's output. */
 export type JobCallOptions = Pick<
   FollowOptions,
   "token" | "bearer" | "hurry" | "onState" | "reconnectWindowMs" | "connectWindowMs"

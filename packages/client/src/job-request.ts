@@ -16,7 +16,7 @@ export interface JobVariable {
 
 /** A job as a runner has it; one of `definition`, `steps` and `ciScript` says what it does. */
 export interface JobRequest {
-  /** Chosen at random unless given. The same id again is the same job, never a second one. */
+  /** The id of the job. Default: chosen at random. The same id again means the same job, never a second one. */
   readonly id?: string;
   /** Told from an earlier job with the same id by it: 128 random bits unless given. Keep it with the id to send a request again. */
   readonly nonce?: string;
@@ -28,16 +28,22 @@ export interface JobRequest {
   readonly ciScript?: string;
   /** The job's name in its trace. */
   readonly name?: string;
-  /** Where it runs, an absolute path there; the service's own directory unless given. */
+  /**
+   * The job's working directory, an absolute path on the service's machine. When absent, the service chooses its own
+   * directory.
+   */
   readonly workDir?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, JobVariable>>;
   readonly inputs?: Readonly<Record<string, JsonValue>>;
-  /** What the job can grant its steps, by name, besides its masked variables; masked wherever it turns up. */
-  readonly secrets?: Readonly<Record<string, string>>;
+  /**
+   * Secrets that the job can grant to its steps, by name, besides its masked variables. They are masked wherever they
+   * appear.
+   */
+  readonly grants?: Readonly<Record<string, string>>;
   readonly maskedValues?: readonly string[];
   readonly timeoutMs?: number;
-  /** What a cancelled step has between TERM and KILL. */
+  /** How long a cancelled step has between TERM and KILL, in milliseconds. */
   readonly graceMs?: number;
 }
 
@@ -67,10 +73,10 @@ export function toRunRequest(job: JobRequest): RunRequest {
     env: { ...job.env },
     variables,
     inputs: Object.fromEntries(inputs),
-    secrets: { ...job.secrets },
+    secrets: { ...job.grants },
     maskedValues: [...(job.maskedValues ?? [])],
-    ...(job.timeoutMs === undefined ? {} : { timeout: toDuration(job.timeoutMs) }),
-    ...(job.graceMs === undefined ? {} : { grace: toDuration(job.graceMs) }),
+    timeout: job.timeoutMs === undefined ? undefined : toDuration(job.timeoutMs),
+    grace: job.graceMs === undefined ? undefined : toDuration(job.graceMs),
   });
 }
 

@@ -9,10 +9,10 @@ import { reasonOf } from "./reason-of.ts";
 import { Retries } from "./retries.ts";
 import type { ServerIdentity, ServiceClient } from "./service-client.ts";
 
-/** What happens to the connection. Reasons are for people. */
+/** The events of a connection. Their reasons are texts for people. */
 export type LinkState =
   | { readonly type: "connected"; readonly server: ServerIdentity; readonly attempt: number }
-  /** Another process answers than before: jobs that ran were interrupted. */
+  /** Another process answers than before, so the jobs that ran were interrupted. */
   | { readonly type: "restarted"; readonly server: ServerIdentity }
   | { readonly type: "lost"; readonly reason: string }
   /** The attempt that failed was the `attempt`th in a row; the next is made after `delayMs`. */
@@ -30,7 +30,10 @@ export interface LinkOptions extends Omit<ConnectOptions, "signal"> {
 
 /** A connection that held for so long was good, even if nothing was said on it. */
 const HEALTHY_AFTER_MS = 10_000;
-/** What cannot be found may come back, as a container does that is restarted; not for as long as a network. */
+/**
+ * A target that was not found may come back, as a restarted container does, but it is waited for less long than a
+ * network.
+ */
 const PERMANENT_WINDOW_MS = 30_000;
 
 /** One connection at a time to a service, made again when it is lost. */
@@ -50,7 +53,7 @@ export class Link implements Disposable {
     this.#retries = new Retries(options.reconnectWindowMs);
   }
 
-  /** Another process answers than at first. */
+  /** True when another process answers than at first. */
   get isRestarted(): boolean {
     return this.#isRestarted;
   }

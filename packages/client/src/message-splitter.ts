@@ -7,14 +7,14 @@ export class MessageSplitter {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
-  /** Of the message that comes next, once its prefix is there. */
+  /** The length of the next message in bytes; undefined until its prefix has arrived. */
   #wanted: number | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Nothing of a further message has come. */
+  /** True when no part of a further message has arrived. */
   get isEmpty(): boolean {
     return this.#bytes === 0 && this.#wanted === undefined;
   }

@@ -33,7 +33,7 @@ function encode({ isStderr, bytes, offset, isLast }: Sent): Uint8Array {
   return frame(writer.tag(1, WireType.LengthDelimited).bytes(bytes).finish());
 }
 
-/** What a splitter gives, neighbours of one message joined, without empty ones. */
+/** Returns the pieces that a splitter gives, without empty ones and with neighbours of one message joined. */
 function split(body: Uint8Array, cuts: readonly number[]): unknown[] {
   const splitter = new OutputSplitter(MAX_BYTES);
   const pieces: { stream: string; offset: number; bytes: number[] }[] = [];

@@ -9,11 +9,11 @@ const PREFIX_BYTES = 5;
 const HEAD_BYTES = 48;
 const NOTHING = new Uint8Array(0);
 
-/** What stands before the bytes of a message. */
+/** The fields that precede the bytes of a message. */
 interface Head {
   readonly stream: OutputPiece["stream"];
   readonly offset: number;
-  /** Where the bytes begin, and how many there are. */
+  /** The offset at which the bytes begin, and their number. */
   readonly start: number;
   readonly bytes: number;
 }
@@ -94,7 +94,9 @@ export class OutputSplitter {
     }
   }
 
-  /** So many bytes in one, of which there are enough. */
+  /**
+   * Returns the next `count` bytes as one array without consuming them. The caller has checked that they have arrived.
+   */
   #peek(count: number): Uint8Array {
     const [first = NOTHING] = this.#chunks;
     if (first.length >= count) return first.subarray(0, count);
@@ -132,9 +134,8 @@ function readHead(bytes: Uint8Array, length: number): Head | undefined {
         return reader.pos + count === length ? { stream, offset, start: reader.pos, bytes: count } : undefined;
       } else return undefined;
     }
-  } catch (cause) {
+  } catch {
     // Cut off by the end of what was looked at: the whole message will tell.
-    void cause;
   }
   return undefined;
 }

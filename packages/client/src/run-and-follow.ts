@@ -1,6 +1,10 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { type RunRequest, RunRequestSchema } from "@steps/proto/service";
+import { ClientError } from "./client-error.ts";
 import type { Dial } from "./dial.ts";
 import type { FollowOptions, JobOutcome } from "./follow-options.ts";
 import { followToEnd } from "./follow-to-end.ts";
+import { MAX_MESSAGE_BYTES } from "./grpc-call.ts";
 import { createJobToken, type JobRequest, toRunRequest } from "./job-request.ts";
 import { sendJob } from "./send-job.ts";
 import { type JobState, withLink } from "./with-link.ts";
@@ -16,7 +20,7 @@ import { type JobState, withLink } from "./with-link.ts";
  * @throws {ClientError}, what the first dial threw if it is permanent, or what the caller's own functions throw
  */
 export async function runAndFollow(dial: Dial, request: JobRequest, options: FollowOptions = {}): Promise<JobOutcome> {
-  const message = toRunRequest(request);
+  const message = toMessage(request);
   const job: JobState = { id: message.id, isSent: false, isStarted: false };
   const withToken = { ...options, token: options.token ?? createJobToken() };
   return withLink(dial, job, withToken, async (link) => {
@@ -25,9 +29,23 @@ export async function runAndFollow(dial: Dial, request: JobRequest, options: Fol
   });
 }
 
+const MIB = 1024 * 1024;
+
+// A service says no to a larger one too, each time it is asked.
+function toMessage(request: JobRequest): RunRequest {
+  const message = toRunRequest(request);
+  const { length } = toBinary(RunRequestSchema, message);
+  if (length <= MAX_MESSAGE_BYTES) return message;
+  throw new ClientError(
+    "REQUEST_INVALID",
+    `The job has ${(length / MIB).toFixed(1)} MiB, and a service takes ${MAX_MESSAGE_BYTES / MIB} MiB`,
+    { hint: "Put what is large where the job runs, and refer to it." },
+  );
+}
+
 /** Starts a job and leaves it to the service. @throws as {@link runAndFollow} does */
 export async function startJob(dial: Dial, request: JobRequest, options: FollowOptions = {}): Promise<{ id: string }> {
-  const message = toRunRequest(request);
+  const message = toMessage(request);
   const job: JobState = { id: message.id, isSent: false, isStarted: false };
   return withLink(dial, job, options, async (link) => {
     await sendJob(link, { job, message }, options);

@@ -4,7 +4,9 @@ import type { FollowOptions } from "./follow-options.ts";
 import type { Link } from "./link.ts";
 import type { JobState } from "./with-link.ts";
 
-/** What the service is given to acknowledge, or to take back, a job that was cancelled while it was being started. */
+/**
+ * When a job is cancelled while it is being started, the service has this long to acknowledge it or to take it back.
+ */
 const WITHDRAW_WINDOW_MS = 5_000;
 
 interface JobToSend {

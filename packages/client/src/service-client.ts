@@ -6,7 +6,7 @@ import { OutputSplitter } from "./output-splitter.ts";
 const CALL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** Where the bytes of a job's output are: how many of each stream the caller has. */
+/** How many bytes of each stream of a job's output the caller has. */
 export interface Offsets {
   readonly stdout: number;
   readonly stderr: number;
@@ -19,11 +19,11 @@ export interface OutputPiece {
   readonly offset: number;
 }
 
-/** Who answered. Both are empty for a service that does not say. */
+/** The identity of the server. Both fields are empty for a service that does not tell them. */
 export interface ServerIdentity {
   /** Name and version: `step-runner 0.1.0`. */
   readonly name: string;
-  /** Chosen anew at each start of the service. */
+  /** An id that is chosen anew at each start of the service. */
   readonly instance: string;
 }
 
@@ -56,7 +56,7 @@ export interface ServiceClient extends Disposable {
   [Symbol.dispose](): void;
 }
 
-/** What the calls of one connection are made with. */
+/** The session and the headers that all calls of one connection share. */
 export interface Wire {
   readonly session: Http2Session;
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { Link } from "./link.ts";
 
 const RECONNECT_WINDOW_MS = 300_000;
 const CONNECT_WINDOW_MS = 10_000;
-/** What the last word to the service is given when nobody waits any more. */
+/** How long the last message to the service may take when nobody is waiting any more. */
 const LEAVE_WINDOW_MS = 1_000;
 
 /** How far a job has come. */
@@ -37,12 +37,16 @@ export async function withLink<T>(
   const onHurry = (): void => void leave(link, job);
   options.hurry?.addEventListener("abort", onHurry, { once: true });
   if (options.hurry?.aborted === true) onHurry();
+  const onDetach = (): void => link.end(new ClientError("DETACHED", `The job "${job.id}" goes on by itself`));
+  options.detach?.addEventListener("abort", onDetach, { once: true });
+  if (options.detach?.aborted === true) onDetach();
   try {
     return await Promise.race([work(link), ended(link)]);
   } catch (error) {
     throw toClientError(error, { id: job.id, lost });
   } finally {
     options.hurry?.removeEventListener("abort", onHurry);
+    options.detach?.removeEventListener("abort", onDetach);
   }
 }
 

@@ -58,7 +58,7 @@ export class FakeJob {
   }
 }
 
-/** What a test does with the double. */
+/** The controls that the double offers to a test. */
 export interface FakeService {
   readonly path: string;
   readonly jobs: Map<string, FakeJob>;
@@ -68,7 +68,7 @@ export interface FakeService {
   readonly requests: RunRequest[];
   readonly tokens: (string | null)[];
   instance: string;
-  /** What a job does when it is started; it may go on later. */
+  /** Called when a job is started; it may continue afterwards. */
   onStart: (job: FakeJob) => void;
   /** Called when a call came, before anything is done, and after its work was done, before it is answered. */
   onCall: (call: string, when: "before" | "after") => void | Promise<void>;

@@ -206,7 +206,7 @@ test("another process goes on where this one was", async () => {
       },
     },
   );
-  // What the caller's own function throws is what the caller gets, and the job goes on.
+  // An error that the caller's own function throws reaches the caller, and the job continues.
   await expect(failing).rejects.toThrow(/^the disk is full$/);
   expect(fake.calls).toMatchObject({ dial: 1, run: 1 });
   expect(fake.calls["close"]).toBeUndefined();

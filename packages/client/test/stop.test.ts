@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ClientState, type Dial, runAndFollow } from "../src/index.ts";
+import { type ClientState, type Dial, followJob, runAndFollow, startJob } from "../src/index.ts";
 import { startFakeService } from "./fake-service.ts";
 
 test("an abort cancels the job and follows it to its end", async () => {
@@ -55,6 +55,34 @@ test("who hurries closes the job and leaves, whatever the sink does", async () =
   );
   await expect(run).rejects.toMatchObject({ code: "ABANDONED" });
   expect(fake.calls["close"]).toBe(1);
+});
+
+test("who detaches leaves at once, whatever the sink does, and the job goes on", async () => {
+  const fake = await startFakeService();
+  fake.onStart = (job) => job.write("stdout", Buffer.from("running\n"));
+  await startJob(fake.dial, { id: "a", definition: "[]" });
+  const detach = new AbortController();
+  const followed = followJob(fake.dial, "a", {
+    onOutput: () => {
+      detach.abort();
+      return new Promise(() => undefined);
+    },
+    detach: detach.signal,
+  });
+  await expect(followed).rejects.toMatchObject({ code: "DETACHED", message: 'The job "a" goes on by itself' });
+  expect([fake.calls["cancel"], fake.calls["close"]]).toEqual([undefined, undefined]);
+});
+
+test("a job that no service takes is refused before anybody is dialled", async () => {
+  let dials = 0;
+  const dial = (): Promise<never> => Promise.reject(new Error(`${++dials}`));
+  const definition = "x".repeat(70 * 1024 * 1024);
+  await expect(runAndFollow(dial, { definition })).rejects.toMatchObject({
+    code: "REQUEST_INVALID",
+    message: "The job has 70.0 MiB, and a service takes 64 MiB",
+  });
+  await expect(startJob(dial, { definition })).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+  expect(dials).toBe(0);
 });
 
 test("an abort before there is a service starts nothing", async () => {

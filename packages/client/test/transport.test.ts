@@ -153,7 +153,10 @@ test("a peer that never answers is no service", async () => {
 
 test("a service without our calls says so", async () => {
   const dial = await listen(createServer((_, response) => void response.writeHead(404).end()) as unknown as Server);
-  await expect(connectService(dial)).rejects.toMatchObject({ code: Code.Unimplemented });
+  await expect(connectService(dial)).rejects.toMatchObject({
+    code: "REFUSED",
+    message: /without steps\.v1\.StepRunner/,
+  });
 });
 
 test("a service that goes lets calls end, and takes no more", async () => {

@@ -6,21 +6,18 @@ import {
   hasErrors,
   type Source,
 } from "@steps/model";
-import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { childOf, readYaml, textPlace, type YamlScalar } from "@steps/source";
+import { describe, expect, test } from "vitest";
 import { Document, Scalar } from "yaml";
 import {
-  childOf,
   type Compiled,
   compileInput,
   compileReference,
   compileRunNode,
   compileStepFile,
   compileStepList,
-  readYaml,
-  type YamlScalar,
 } from "./index.ts";
-import { textPlace } from "./text-place.ts";
+import * as fc from "fast-check";
 
 const VALID: readonly string[] = [
   `spec:
@@ -119,7 +116,7 @@ function expectRoundTrip({ specDefinition }: Compiled): void {
 }
 
 describe("properties", () => {
-  it("round-trips what it compiles", () => {
+  test("round-trips what it compiles", () => {
     const [file, list] = [compileStepFile, compileStepList];
     expectRoundTrip(file({ name: "1", text: VALID[0] as string }));
     expectRoundTrip(file({ name: "2", text: VALID[1] as string }));
@@ -128,11 +125,11 @@ describe("properties", () => {
     expectRoundTrip(file({ name: "5", text: VALID[4] as string }));
   });
 
-  it("never throws for any text", () => {
+  test("never throws for any text", () => {
     fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), compileAll), { numRuns: 300 });
   });
 
-  it("never throws for words of the language in any order", () => {
+  test("never throws for words of the language in any order", () => {
     const words =
       "spec: inputs: outputs: type: exec: run: steps: command: env: name: script: step: func: default: options: match: delegate: if: when: retry: finally: parallel: secrets: {git: {zip: url: rev: protocol: specDef: definition: - - \n \n --- {} [] [ ] { } , ${{ }} inputs.x a 1 true null &a *a <<: | > ' \" ! # __proto__: \\".split(
         " ",
@@ -144,7 +141,7 @@ describe("properties", () => {
     );
   });
 
-  it("never throws for a damaged file", () => {
+  test("never throws for a damaged file", () => {
     const piece = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom("\n", ": ", "- ", "{", "]", "${{", "\t", "*x"));
     const edit = fc.record({ at: fc.nat(), remove: fc.nat(12), insert: piece });
     fc.assert(
@@ -159,14 +156,14 @@ describe("properties", () => {
     );
   });
 
-  it("never throws for any JSON", () => {
+  test("never throws for any JSON", () => {
     fc.assert(
       fc.property(fc.json(), (text) => compileAll(text)),
       { numRuns: 300 },
     );
   });
 
-  it("keeps JSON values of inputs exactly", () => {
+  test("keeps JSON values of inputs exactly", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const text = JSON.stringify([{ step: "./a", inputs: { x: value } }]);
@@ -183,7 +180,7 @@ describe("properties", () => {
     );
   });
 
-  it("finds each character of a scalar in the source, in every style", () => {
+  test("finds each character of a scalar in the source, in every style", () => {
     const styles = fc.constantFrom("PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL", "BLOCK_FOLDED");
     const unit = fc.constantFrom(..."ab \n\"'\\:#${}é\t-".split(""), "😀", "long word ");
     fc.assert(

@@ -1,15 +1,13 @@
 import { canonicalJson, type Diagnostic, encodeSpecDefinition, type Source, STEP_NAME_PATTERN } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { childOf, readYaml, type YamlNode } from "@steps/source";
+import { describe, expect, test } from "vitest";
 import {
-  childOf,
   type Compiled,
   compileInput,
   compileReference,
   compileRunNode,
   compileStepFile,
   compileStepList,
-  readYaml,
-  type YamlNode,
 } from "./index.ts";
 
 const source = (text: string): Source => ({ name: "test.yml", text });
@@ -28,7 +26,7 @@ describe("step files of each generation", () => {
     definition: { type: "exec", exec: { command: ["./hi.sh", "${{ inputs.who }}"], workDir: "." } },
   };
 
-  it.each([
+  test.each([
     [
       "2026",
       "spec:\n  inputs:\n    who: {type: string, default: world}",
@@ -48,13 +46,13 @@ describe("step files of each generation", () => {
     expect(baseline(file(definition, spec))).toEqual(expected);
   });
 
-  it("takes run and steps, func and step for the same", () => {
+  test("takes run and steps, func and step for the same", () => {
     const run = file("run: [{name: a, func: ./a}]\n");
     const steps = file("type: steps\nsteps: [{name: a, step: ./a}]\n");
     expect(baseline(run)).toEqual(baseline(steps));
   });
 
-  it("keeps env values as the text they were written as", () => {
+  test("keeps env values as the text they were written as", () => {
     const compiled = file("exec: {command: [a, 1.50]}\nenv: {A: 1.0, B: true, C: 0x1F, D: '', E: .inf}\n");
     expect(baseline(compiled).definition).toEqual({
       type: "exec",
@@ -63,7 +61,7 @@ describe("step files of each generation", () => {
     });
   });
 
-  it("reports everything at once, in the order of the text", () => {
+  test("reports everything at once, in the order of the text", () => {
     const { diagnostics, specDefinition } = file("evn: {}\nexec: {comand: [a]}\nenv: {9A: x, B: null}\ndelegate: b\n");
     expect(specDefinition).toBeUndefined();
     expect(summary(diagnostics)).toEqual([
@@ -78,19 +76,19 @@ describe("step files of each generation", () => {
     expect(diagnostics[2]?.hint).toBe('Did you mean "command"?');
   });
 
-  it("makes unknown keys warnings when it is lenient, but not keys it cannot honour", () => {
+  test("makes unknown keys warnings when it is lenient, but not keys it cannot honour", () => {
     const text = "{}\n---\nexec: {command: [a]}\ngrpc: x\nfoo: 1\nx-mine: 1\n.anchors: 2\n";
     const { diagnostics } = compileStepFile(source(text), { isLenient: true });
     expect(summary(diagnostics)).toEqual(["error not-supported 4:1", "warning unknown-key 5:1"]);
   });
 
-  it("wants types when it is strict", () => {
+  test("wants types when it is strict", () => {
     const text = "spec: {inputs: {a: {}}}\n---\nexec: {command: [a]}\n";
     expect(summary(compileStepFile(source(text)).diagnostics)).toEqual(["note missing-type 1:20"]);
     expect(summary(compileStepFile(source(text), { isStrict: true }).diagnostics)).toEqual(["error missing-type 1:20"]);
   });
 
-  it("compares declared outputs with those given", () => {
+  test("compares declared outputs with those given", () => {
     const { diagnostics } = file(
       "run: []\noutputs: {lines: 1}\n",
       "spec: {outputs: {line: {type: number}, other: {type: string, default: x}}}",
@@ -105,7 +103,7 @@ describe("step files of each generation", () => {
 });
 
 describe("expressions", () => {
-  it("places an error inside of the scalar it is in", () => {
+  test("places an error inside of the scalar it is in", () => {
     const { diagnostics } = list(
       '- name: a\n  script: |\n    echo one\n    echo ${{ 1 + }}\n  env: {A: "x ${{ ( }}"}\n',
     );
@@ -116,12 +114,12 @@ describe("expressions", () => {
     expect(diagnostics[0]?.position?.column).toBeGreaterThan(9);
   });
 
-  it("reads an aliased text once", () => {
+  test("reads an aliased text once", () => {
     const { diagnostics } = list('- step: ./a\n  inputs: {x: &x "${{ ( }}", y: *x, z: [*x, *x]}\n');
     expect(diagnostics).toHaveLength(1);
   });
 
-  it("refuses them where text is literal", () => {
+  test("refuses them where text is literal", () => {
     const text = '- name: "${{ a }}"\n  step: {git: {url: "${{ vars.u }}", rev: "${{ vars.r }}", dir: "${{ x }}"}}\n';
     expect(summary(list(text).diagnostics)).toEqual([
       "error expression-not-allowed 1:10",
@@ -130,14 +128,14 @@ describe("expressions", () => {
     ]);
   });
 
-  it("makes an expanded reference with a computed url dynamic", () => {
+  test("makes an expanded reference with a computed url dynamic", () => {
     const compiled = list('- step: {git: {url: "https://${{ vars.h }}/p", rev: v1, dir: a, file: b.yml}}\n');
     expect(baseline(compiled).definition.steps).toEqual([
       { step: { protocol: "dynamic", pathExp: "git+https://${{ vars.h }}/p//a/b.yml@v1" } },
     ]);
   });
 
-  it("notes what is pasted into a script, unless the runner itself says it", () => {
+  test("notes what is pasted into a script, unless the runner itself says it", () => {
     const text =
       '- script: echo "${{ inputs.x }}" > ${{ output_file }}\n- script: echo ${{ 1 }} > ${{ export_file }}\n';
     expect(summary(list(text).diagnostics)).toEqual(["note script-injection 1:17"]);
@@ -145,7 +143,7 @@ describe("expressions", () => {
 });
 
 describe("inline steps", () => {
-  it("have no spec, see their caller's inputs, and expand env where they stand", () => {
+  test("have no spec, see their caller's inputs, and expand env where they stand", () => {
     const compiled = list("- exec: {command: [ls]}\n  env: {A: '${{ steps.x.outputs.y }}'}\n");
     const definition = compiled.specDefinition?.definition;
     expect(definition?.type === "steps" && definition.steps[0]).toMatchObject({
@@ -155,13 +153,13 @@ describe("inline steps", () => {
     });
   });
 
-  it("nest, with places of their own", () => {
+  test("nest, with places of their own", () => {
     const compiled = list("- run:\n  - run:\n    - script: echo\n");
     const pointer = "/definition/steps/0/step/specDef/definition/steps/0/step/specDef/definition/steps/0/inputs/script";
     expect(compiled.positionOf(pointer)).toMatchObject({ line: 3, column: 15 });
   });
 
-  it("take no inputs", () => {
+  test("take no inputs", () => {
     expect(summary(list("- exec: {command: [ls]}\n  inputs: {a: 1}\n").diagnostics)).toEqual([
       "error conflicting-keys 2:3",
     ]);
@@ -173,7 +171,7 @@ describe("compileInput", () => {
   const spec = { inputs: { x: { type: "string" } } };
   const input = (value: unknown) => compileInput(source(typeof value === "string" ? value : JSON.stringify(value)));
 
-  it("tells all forms apart", () => {
+  test("tells all forms apart", () => {
     const [plain, full] = [baseline(input(definition)), baseline(input({ spec, definition }))];
     expect(baseline(input(definition.run))).toEqual(plain);
     expect(baseline(input(plain))).toEqual(plain);
@@ -185,7 +183,7 @@ describe("compileInput", () => {
     expect(baseline(input(full))).toEqual(full);
   });
 
-  it("reads baseline messages with their original names and numbers", () => {
+  test("reads baseline messages with their original names and numbers", () => {
     const compiled = input({
       spec: { spec: { inputs: { x: { type: 3, default: 1 } }, output_method: 1 } },
       definition: {
@@ -219,7 +217,7 @@ describe("compileInput", () => {
     });
   });
 
-  it("places errors in JSON", () => {
+  test("places errors in JSON", () => {
     const text =
       '{\n\t"run": [\n\t\t{"name": "a", "scrpt": "echo"},\n\t\t{"step": {"protocol": "git", "url": "ftp://h/p", "version": "v"}}\n\t]\n}';
     expect(summary(input(text).diagnostics)).toEqual([
@@ -229,24 +227,32 @@ describe("compileInput", () => {
     ]);
   });
 
-  it.each(["", "null", "1", '"text"', "{}", '{"spec":{}}', '[{"spec":{}},1]', '{"definition":null}', "[[]]", "[null]"])(
-    "has an error for %s",
-    (text) => {
-      const { specDefinition, diagnostics } = input(text);
-      expect(specDefinition).toBeUndefined();
-      expect(diagnostics.some(({ severity }) => severity === "error")).toBe(true);
-    },
-  );
+  test.each([
+    "",
+    "null",
+    "1",
+    '"text"',
+    "{}",
+    '{"spec":{}}',
+    '[{"spec":{}},1]',
+    '{"definition":null}',
+    "[[]]",
+    "[null]",
+  ])("has an error for %s", (text) => {
+    const { specDefinition, diagnostics } = input(text);
+    expect(specDefinition).toBeUndefined();
+    expect(diagnostics.some(({ severity }) => severity === "error")).toBe(true);
+  });
 });
 
 describe("compileRunNode and compileReference", () => {
-  it("compile nodes of a document that was read before, with places in it", () => {
+  test("compile nodes of a document that was read before, with places in it", () => {
     const document = readYaml(source("job:\n  run:\n  - name: a\n    scrip: x\n    step: ./a\n")).documents[0];
     const run = childOf(childOf(document, "job"), "run") as YamlNode;
     expect(summary(compileRunNode(run).diagnostics)).toEqual(["error unknown-key 4:5"]);
   });
 
-  it.each([
+  test.each([
     ["./a/b.yaml", { kind: "local", path: "./a", file: "b.yaml" }],
     ["{git: {url: h/p, rev: 1.0, dir: /a//b/}}", { kind: "git", url: "https://h/p", version: "1.0", dir: "a/b" }],
     [
@@ -267,7 +273,7 @@ describe("compileRunNode and compileReference", () => {
     expect(compileReference(node)).toMatchObject({ reference, diagnostics: [] });
   });
 
-  it.each([
+  test.each([
     ["{git: {url: h/p}}", "missing-key"],
     ["{git: {url: h/p, rev: --upload-pack=x}}", "invalid-reference"],
     ["{git: {url: h/p, rev: v1, dir: ../x}}", "invalid-reference"],
@@ -296,7 +302,7 @@ describe("compileRunNode and compileReference", () => {
 });
 
 describe("hostile input", () => {
-  it("keeps __proto__ a key", () => {
+  test("keeps __proto__ a key", () => {
     const compiled = list('- step: ./a\n  inputs: {x: {__proto__: {y: 1}}, __proto__: 2}\n  env: {__proto__: "3"}\n');
     const definition = compiled.specDefinition?.definition;
     const step = definition?.type === "steps" ? definition.steps[0] : undefined;
@@ -305,14 +311,14 @@ describe("hostile input", () => {
     expect(STEP_NAME_PATTERN.test("__proto__")).toBe(true);
   });
 
-  it("refuses NUL in what a process is given", () => {
+  test("refuses NUL in what a process is given", () => {
     expect(summary(list('- script: "echo \\0"\n  env: {A: "\\0"}\n').diagnostics)).toEqual([
       "error invalid-character 1:17",
       "error invalid-character 2:13",
     ]);
   });
 
-  it("bounds the diagnostics of a hundred thousand unknown keys", () => {
+  test("bounds the diagnostics of a hundred thousand unknown keys", () => {
     const keys = Array.from({ length: 100_000 }, (_, i) => `steppp${i}: x`).join("\n");
     const { diagnostics } = file(`${keys}\nexec: {command: [a]}\n`);
     expect(diagnostics).toHaveLength(101);
@@ -320,9 +326,20 @@ describe("hostile input", () => {
   });
 });
 
-it("says in plain English what is missing", () => {
+test("says in plain English what is missing", () => {
   expect(list("- name: a").diagnostics.map(({ message }) => message)).toEqual(["The step does not say what to do"]);
   expect(file("env: {A: b}").diagnostics.map(({ message }) => message)).toEqual([
     "The definition does not say what to do",
+  ]);
+});
+
+test.each([compileStepFile, compileInput])("lacks the line between spec and definition: %o", (compile) => {
+  const text = "spec:\n  inputs: {a: {type: string}}\nexec:\n  command: [ls]\n";
+  expect(compile(source(text)).diagnostics).toMatchObject([
+    {
+      message: "A line of --- is missing between the spec and the definition",
+      hint: "Write --- on a line of its own before exec:.",
+      position: { line: 3, column: 1 },
+    },
   ]);
 });

@@ -1,12 +1,10 @@
 import { createObject, emptySpec, type Source, type SpecDefinition } from "@steps/model";
-import { noteEmptyRun } from "./compile-definition.ts";
-import { readInvocations } from "./compile-invocation.ts";
-import { inlineReaders, readBaselineSpecDefinition, readPair } from "./compile-spec-definition.ts";
+import { readYaml, spanPosition, childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
+import { noteEmptyRun } from "./definition/compile-definition.ts";
+import { readInvocations } from "./invocation/compile-invocation.ts";
+import { inlineReaders, readBaselineSpecDefinition, readPair } from "./definition/compile-spec-definition.ts";
 import { type Compiled, type CompileContext, type CompileOptions, createContext, finishCompile } from "./context.ts";
-import { readPrototext } from "./read-prototext.ts";
-import { readYaml } from "./read-yaml.ts";
-import { spanPosition } from "./span.ts";
-import { childOf, type YamlNode } from "./yaml-node.ts";
+import { readPrototext } from "./prototext/read-prototext.ts";
 
 /** Compiles a step file: two YAML documents, the spec and the definition. Never throws. */
 export function compileStepFile(source: Source, options: CompileOptions = {}): Compiled {
@@ -38,7 +36,7 @@ export function compileInput(source: Source, options: CompileOptions = {}): Comp
 export function compilePrototext(source: Source, options: CompileOptions = {}): Compiled {
   const context = createContext({ ...options, acceptsBaseline: true });
   const { node, diagnostics } = readPrototext(source);
-  context.collector.add(diagnostics);
+  context.report.include(diagnostics);
   return finishCompile(context, node === undefined ? undefined : readShape(context, node));
 }
 
@@ -52,10 +50,10 @@ type Reader = (context: CompileContext, documents: readonly YamlNode[]) => SpecD
 
 function compileText(source: Source, context: CompileContext, read: Reader): Compiled {
   const { documents, diagnostics, isBroken } = readYaml(source);
-  context.collector.add(diagnostics);
+  context.report.include(diagnostics);
   if (isBroken) return finishCompile(context, undefined);
   if (documents.length === 0) {
-    context.collector.report({ source, offset: 0, length: 1 }, { code: "empty-text", message: "The text is empty" });
+    context.report.error({ source, offset: 0, length: 1 }, { code: "empty-text", message: "The text is empty" });
     return finishCompile(context, undefined);
   }
   return finishCompile(context, read(context, documents));
@@ -64,21 +62,40 @@ function compileText(source: Source, context: CompileContext, read: Reader): Com
 function readFile(context: CompileContext, documents: readonly YamlNode[]): SpecDefinition | undefined {
   const [spec, definition] = documents;
   if (spec === undefined || definition === undefined) {
-    const only = spec as YamlNode;
-    const isSpec = only.kind === "mapping" && only.entries.has("spec");
-    context.collector.report(only, {
-      code: "missing-document",
-      message: "A step file has two documents, the spec and the definition; found one",
-      hint: isSpec
-        ? "Write a line of --- and then the definition, with exec: or run:."
-        : "Before the definition write spec: and a line of ---.",
-    });
+    reportMissingDocument(context, spec as YamlNode);
     return undefined;
   }
   refuseFurther(context, documents, 2);
   const pair = readPair(context, { spec, definition });
   if (pair?.definition.type !== "exec" || !isBlueprint(spec, definition)) return pair;
   return { ...pair, definition: { ...pair.definition, isBlueprint: true } };
+}
+
+// A key of the definition beside spec: says where the line that separates them belongs.
+function reportMissingDocument(context: CompileContext, only: YamlNode): void {
+  const first = only.kind === "mapping" && only.entries.has("spec") ? definitionKey(only) : undefined;
+  if (first !== undefined) {
+    context.report.error(first, {
+      code: "missing-document",
+      message: "A line of --- is missing between the spec and the definition",
+      hint: `Write --- on a line of its own before ${first.text}:.`,
+    });
+    return;
+  }
+  const isSpec = only.kind === "mapping" && only.entries.has("spec");
+  context.report.error(only, {
+    code: "missing-document",
+    message: "A step file has two documents, the spec and the definition; found one",
+    hint: isSpec
+      ? "Write a line of --- and then the definition, with exec: or run:."
+      : "Before the definition write spec: and a line of ---.",
+  });
+}
+
+const DEFINITION_KEYS: ReadonlySet<string> = new Set(["type", "exec", "run", "steps", "delegate"]);
+
+function definitionKey({ entries }: YamlMapping): YamlScalar | undefined {
+  return [...entries.values()].find(({ key }) => DEFINITION_KEYS.has(key.text))?.key;
 }
 
 /** Whether a file is of the days before `type:` moved from the definition to the inputs (`steps-language` C1). */
@@ -91,7 +108,7 @@ function isBlueprint(spec: YamlNode, definition: YamlNode): boolean {
 function refuseFurther(context: CompileContext, documents: readonly YamlNode[], count: number): void {
   const extra = documents[count];
   if (extra === undefined) return;
-  context.collector.report(extra, {
+  context.report.error(extra, {
     code: "extra-document",
     message: count === 1 ? "A list of steps is one document" : "A step file has two documents only",
     hint: `Document ${count} ends before line ${spanPosition(extra).line}.`,
@@ -115,6 +132,10 @@ function readShape(context: CompileContext, node: YamlNode): SpecDefinition | un
       return readPair(context, { spec, definition });
     }
     return readList(context, node);
+  }
+  if (node.kind === "mapping" && node.entries.has("spec") && !node.entries.has("definition") && definitionKey(node)) {
+    reportMissingDocument(context, node);
+    return undefined;
   }
   if (node.kind === "mapping" && (node.entries.has("definition") || node.entries.has("spec"))) {
     return readBaselineSpecDefinition(context, node, "")?.specDefinition;

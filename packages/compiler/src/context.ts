@@ -1,8 +1,16 @@
-import { type Diagnostic, nearest, type Position, type SpecDefinition, type Value } from "@steps/model";
-import { Collector, type Problem } from "./collector.ts";
-import { type KeyTable, OWN_KEY } from "./keys/key-table.ts";
-import { spanPosition } from "./span.ts";
-import { describeNode, toValue, type YamlMapping, type YamlNode, type YamlScalar } from "./yaml-node.ts";
+import { type Diagnostic, type Position, type SpecDefinition, type Value } from "@steps/model";
+import { type KeyTable, OWN_KEY, unknownKeyHint } from "@steps/source/keys";
+import {
+  describeNode,
+  type Places,
+  positionIn,
+  Report,
+  toValue,
+  type YamlMapping,
+  type YamlNode,
+  type YamlScalar,
+} from "@steps/source";
+import type { CompilerCode } from "./diagnostic-rules.ts";
 
 export interface CompileOptions {
   /** Unknown keys are warnings instead of errors. */
@@ -11,7 +19,7 @@ export interface CompileOptions {
   readonly isStrict?: boolean;
 }
 
-/** What a text was compiled to, with everything that was found wrong with it. */
+/** The result of compiling a text, with all its diagnostics. */
 export interface Compiled {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly specDefinition: SpecDefinition | undefined;
@@ -24,11 +32,14 @@ export interface Compiled {
   readonly positionOf: (pointer: string) => Position | undefined;
 }
 
-/** What the readers of one text share. */
+/** Gathers what is wrong with a text that is compiled. */
+export type CompilerReport = Report<CompilerCode>;
+
+/** The state that the readers of one text share. */
 export interface CompileContext {
-  readonly collector: Collector;
+  readonly report: CompilerReport;
   /** By JSON pointer. */
-  readonly places: Map<string, YamlNode>;
+  readonly places: Places;
   readonly options: CompileOptions;
   /** Whether messages of the baseline are welcome where an author's forms are. */
   readonly acceptsBaseline: boolean;
@@ -38,7 +49,7 @@ export interface CompileContext {
 
 export function createContext(options: CompileOptions & { readonly acceptsBaseline?: boolean }): CompileContext {
   return {
-    collector: new Collector(),
+    report: new Report(),
     places: new Map(),
     options,
     acceptsBaseline: options.acceptsBaseline === true,
@@ -48,42 +59,12 @@ export function createContext(options: CompileOptions & { readonly acceptsBaseli
 
 /** Ends a compilation: errors leave no definition. */
 export function finishCompile(context: CompileContext, specDefinition: SpecDefinition | undefined): Compiled {
-  const { collector, places } = context;
+  const { report, places } = context;
   return {
-    specDefinition: collector.hasErrors ? undefined : specDefinition,
-    diagnostics: collector.finish(),
-    positionOf: (pointer) => findPlace(places, pointer.replace(/^\/spec\/spec(?=\/|$)/, "/spec")),
+    specDefinition: report.hasErrors ? undefined : specDefinition,
+    diagnostics: report.finish(),
+    positionOf: (pointer) => positionIn(places, pointer),
   };
-}
-
-function findPlace(places: ReadonlyMap<string, YamlNode>, pointer: string): Position | undefined {
-  const segments = pointer.split("/");
-  for (let count = segments.length; count > 0; count--) {
-    let node = places.get(segments.slice(0, count).join("/"));
-    if (node === undefined) continue;
-    for (const segment of segments.slice(count)) {
-      const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-      const child: YamlNode | undefined =
-        node.kind === "list"
-          ? node.items[Number(name)]
-          : node.kind === "mapping"
-            ? node.entries.get(name)?.value
-            : undefined;
-      if (child === undefined) break;
-      node = child;
-    }
-    return spanPosition(node);
-  }
-  return undefined;
-}
-
-/** A segment of a JSON pointer. */
-export function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-export function reportNote(context: CompileContext, at: YamlNode, problem: () => Problem): void {
-  context.collector.report(at, () => ({ ...problem(), severity: "note" }), "note");
 }
 
 /** The node as a mapping; anything else is reported. */
@@ -113,7 +94,7 @@ export function asString(context: CompileContext, node: YamlNode, what: string, 
 }
 
 export function wrongType(context: CompileContext, node: YamlNode, message: string, hint?: string): void {
-  context.collector.report(node, () => ({
+  context.report.error(node, () => ({
     code: "wrong-type",
     message: `${message}, found ${describeNode(node)}`,
     hint,
@@ -134,22 +115,17 @@ function checkNumbers(context: CompileContext, node: YamlNode): void {
 
 function checkNumber(context: CompileContext, node: YamlScalar, value: number): void {
   if (!Number.isFinite(value)) {
-    context.collector.report(node, () => ({
+    context.report.error(node, () => ({
       code: "invalid-number",
       message: `The number has no JSON form: ${node.text.slice(0, 40)}`,
       hint: "Quote it if it is meant as text.",
     }));
   } else if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(node.text)) {
-    context.collector.report(
-      node,
-      () => ({
-        severity: "warning",
-        code: "inexact-number",
-        message: `The number is too large to be exact: ${node.text.slice(0, 40)}`,
-        hint: "Quote it if it is an identifier.",
-      }),
-      "warning",
-    );
+    context.report.warn(node, () => ({
+      code: "inexact-number",
+      message: `The number is too large to be exact: ${node.text.slice(0, 40)}`,
+      hint: "Quote it if it is an identifier.",
+    }));
   }
 }
 
@@ -160,25 +136,17 @@ export function checkKeys(context: CompileContext, node: YamlMapping, table: Key
   for (const [name, { key }] of node.entries) {
     if (known.has(name) || OWN_KEY.test(name)) continue;
     if (table.later?.includes(name)) {
-      context.collector.report(key, {
+      context.report.error(key, {
         code: "not-supported",
         message: `The key "${name}" of ${table.what} is not supported yet`,
         hint: "A later release will bring it; remove it until then.",
       });
       continue;
     }
-    context.collector.report(key, () => ({ severity, ...unknownKey(name, table) }), severity);
+    context.report.add(severity, key, () => ({
+      code: "unknown-key",
+      message: `Unknown key in ${table.what}: "${name.slice(0, 80)}"`,
+      hint: unknownKeyHint(name, table),
+    }));
   }
-}
-
-function unknownKey(name: string, table: KeyTable): Problem {
-  const hints = table.hints;
-  const near = nearest(name, table.known);
-  const hint =
-    hints !== undefined && Object.hasOwn(hints, name)
-      ? hints[name]
-      : near === undefined
-        ? `Known keys: ${table.known.join(", ")}.`
-        : `Did you mean "${near}"?`;
-  return { code: "unknown-key", message: `Unknown key in ${table.what}: "${name.slice(0, 80)}"`, hint };
 }

@@ -1,10 +1,8 @@
 import type { DiagnosticRule } from "@steps/model";
 
-/** The codes of all diagnostics of this package. They do not change. */
+/** The codes of diagnostics that steps, specs and definitions have; those of `@steps/source` come besides. They do not change. */
 export type CompilerCode =
-  | "alias-limit"
   | "conflicting-keys"
-  | "duplicate-key"
   | "duplicate-name"
   | "empty-command"
   | "empty-condition"
@@ -15,14 +13,11 @@ export type CompilerCode =
   | "extra-document"
   | "hyphen-in-name"
   | "inexact-number"
-  | "invalid-character"
   | "invalid-default"
   | "invalid-delegate"
   | "invalid-duration"
   | "invalid-expression"
-  | "invalid-key"
   | "invalid-match"
-  | "invalid-merge"
   | "invalid-name"
   | "invalid-number"
   | "invalid-reference"
@@ -40,32 +35,15 @@ export type CompilerCode =
   | "old-type"
   | "prototext-syntax"
   | "script-injection"
-  | "text-too-large"
-  | "too-deep"
-  | "too-many-documents"
-  | "too-many-problems"
   | "type-mismatch"
   | "undeclared-output"
-  | "unknown-alias"
-  | "unknown-key"
-  | "unknown-tag"
-  | "unknown-type"
-  | "wrong-type"
-  | "yaml-syntax";
+  | "unknown-type";
 
-/** What each code means and what to do about it. */
+/** The meaning of each code, and what to do about it. */
 export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
-  "alias-limit": {
-    title: "Aliases make the text too large",
-    help: "Followed to the end, the aliases and merge keys add more nodes than are read. Write the parts out.",
-  },
   "conflicting-keys": {
     title: "Keys that exclude one another",
     help: "Two keys say the same or opposite things, so one of them would be passed over. Keep one.",
-  },
-  "duplicate-key": {
-    title: "A key is given twice",
-    help: "One of the two values would be lost. Remove one, or give it another name.",
   },
   "duplicate-name": {
     title: "Two steps of a list have one name",
@@ -89,10 +67,6 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     title: "A number that is not exact",
     help: "It is too large for a double, so its last digits change. Quote it if it is an identifier.",
   },
-  "invalid-character": {
-    title: "A character that cannot be there",
-    help: "Control characters are no YAML, no process takes a NUL, and U+FFFD means that the text was not UTF-8.",
-  },
   "invalid-default": { title: "The default is none of the options", help: "Add it to the options, or change it." },
   "invalid-delegate": {
     title: "Outputs are delegated to no step, or by one side only",
@@ -103,14 +77,9 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     title: "What stands in `${{ }}` is no expression",
     help: "The message says what was expected, and where. The language is described in docs/reference/expressions.md.",
   },
-  "invalid-key": { title: "A key that is no text", help: "Keys are strings, and not empty." },
   "invalid-match": {
     title: "The pattern of an input cannot be used",
     help: "It is a regular expression in the syntax of RE2, and goes with the type `string`.",
-  },
-  "invalid-merge": {
-    title: "A merge key merges no mapping",
-    help: "`<<:` takes an alias of a mapping, or a list of them.",
   },
   "invalid-name": {
     title: "A malformed name",
@@ -165,10 +134,6 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     title: "A value is pasted into a script",
     help: 'The shell reads it as code. Pass it through `env:` and write `"$NAME"` in the script.',
   },
-  "text-too-large": { title: "The text is too large", help: "Split it." },
-  "too-deep": { title: "The text is nested too deeply", help: "Move inner lists of steps to step files." },
-  "too-many-documents": { title: "The text has too many documents", help: "A step file has two." },
-  "too-many-problems": { title: "More problems are not shown", help: "Mend those that are shown, and look again." },
   "type-mismatch": {
     title: "A value is not of its type",
     help: "Quote a string that looks like something else, or change the type.",
@@ -177,22 +142,8 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     title: "An output that the spec does not declare",
     help: "Declare it in the spec, or remove it.",
   },
-  "unknown-alias": {
-    title: "An alias of nothing",
-    help: "An alias names an anchor that stands before it and does not hold it.",
-  },
-  "unknown-key": {
-    title: "An unknown key",
-    help: "It would have no effect. Keys that begin with `x-` or `.` are yours; `--lenient` makes this a warning.",
-  },
-  "unknown-tag": { title: "An unknown YAML tag", help: "Remove it." },
   "unknown-type": {
     title: "An unknown type",
     help: "Inputs and outputs are `string`, `number`, `boolean`, `struct` or `array`.",
-  },
-  "wrong-type": { title: "A value of the wrong kind", help: "The message says what is taken and what was found." },
-  "yaml-syntax": {
-    title: "The text is no YAML",
-    help: "Often a quote or an indentation is wrong, or a text with `: ` in it is not quoted.",
   },
 };

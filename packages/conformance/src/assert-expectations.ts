@@ -4,7 +4,7 @@ import { schemaProblems } from "./document-schemas.ts";
 import { findMismatches } from "./find-mismatches.ts";
 import type { Ended } from "./start-command.ts";
 
-/** What a command of a `run` case can be asked about. */
+/** The expectations that a `run` case may have about its command. */
 export const EXPECT_KEYS: readonly string[] = [
   "exit",
   "stdout",

@@ -1,4 +1,4 @@
-import { compileAction } from "@steps/github-actions";
+import { compileAction } from "@steps/github-compiler";
 import { encodeSpecDefinition } from "@steps/model";
 import { assertDiagnostics } from "./check-compile.ts";
 import { findMismatches } from "./find-mismatches.ts";

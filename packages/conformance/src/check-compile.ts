@@ -25,7 +25,7 @@ export function assertDiagnostics(diagnostics: readonly Diagnostic[], expected: 
     severity,
     code,
     message,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     ...(position === undefined ? {} : { line: position.line, column: position.column }),
   }));
   const mismatches = findMismatches(expected, found, "/diagnostics");

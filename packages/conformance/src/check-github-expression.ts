@@ -46,7 +46,7 @@ function checkValue(source: string, data: Case["data"], expect: Readonly<Record<
   if (!isRecord(contexts)) throw new Error("contexts is a mapping");
   const options: EvaluateOptions = {
     contexts: contexts as Contexts,
-    ...(status === undefined ? {} : { status: statusOf(status) }),
+    status: status === undefined ? undefined : statusOf(status),
   };
   const { error, ...found } = evaluate(source, options, data["condition"] !== undefined);
   if (isRecord(expect["error"])) {
@@ -101,7 +101,8 @@ function assertMatches(expected: unknown, found: unknown, place: string): void {
   if (mismatches.length > 0) throw new Error(mismatches.join("\n"));
 }
 
-// What JSON has no word for stays; objects made by the language have no prototype, those of a case have one.
+// Values that JSON cannot write stay unchanged. Objects made by the language have no prototype, those of a case have
+// one.
 function plain(value: Value): Value {
   return typeof value === "object" && value !== null ? (JSON.parse(JSON.stringify(value)) as Value) : value;
 }

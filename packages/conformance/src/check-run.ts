@@ -74,7 +74,7 @@ function commandOf({ command, shell }: Readonly<Record<string, unknown>>, world:
 function start(world: World, command: readonly string[], step: Readonly<Record<string, unknown>>): Promise<Ended> {
   const own = Object.entries(step["env"] as Record<string, string>).map(([name, value]) => [name, world.fill(value)]);
   const path = `${process.env["PATH"] ?? "/usr/bin:/bin"}${delimiter}${dirname(process.execPath)}`;
-  const runner = step["shell"] === undefined ? {} : { STEP_RUNNER: launcherOf(world) };
+  const runner: Record<string, string> = step["shell"] === undefined ? {} : { STEP_RUNNER: launcherOf(world) };
   const env = {
     PATH: path,
     HOME: world.home,

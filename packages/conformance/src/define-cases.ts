@@ -1,5 +1,5 @@
 import { hasProgram } from "@steps/testkit";
-import { describe, it } from "vitest";
+import { describe, test } from "vitest";
 import { type Case, readCases, readExpectedFailures } from "./read-cases.ts";
 
 export interface DefineOptions {
@@ -24,7 +24,7 @@ export function defineCases(
   describe(`${kind} cases`, { concurrent: isConcurrent }, () => {
     for (const item of all.filter((each) => each.kind === kind && where(each))) {
       const missing = programsOf(item).find((name) => !hasProgram(name));
-      it.skipIf(missing !== undefined)(item.id, () => checkExpected(item, check, failures.get(item.id)));
+      test.skipIf(missing !== undefined)(item.id, () => checkExpected(item, check, failures.get(item.id)));
     }
   });
 }

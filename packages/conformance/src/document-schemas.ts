@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What a command writes besides its streams, by the name of its schema. */
+/** The documents that a command writes besides its streams, by the names of their schemas. */
 export type DocumentKind = "trace" | "step-results";
 
 const folder = join(import.meta.dirname, "../../trace/schemas");
@@ -17,7 +17,7 @@ const ajv = new Ajv2020({
 });
 const validators = { trace: compile("trace"), "step-results": compile("step-results") };
 
-/** What the published schema has against a document, and which members it does not know. */
+/** Returns the published schema's objections to a document, and the members that the schema does not know. */
 export function schemaProblems(kind: DocumentKind, document: unknown): string[] {
   const validate = validators[kind];
   if (validate(document)) return [];

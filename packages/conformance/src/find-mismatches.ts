@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "./read-cases.ts";
 
 /**
- * Where a value is not what a case expects, a line each. Members that the expectation does not name are free; lists have
- * the same length. `$absent`, `$number`, `$string`, `{$contains: X}`, `{$excludes: X}`, `{$length: N}` and `{$any: [X, …]}` stand for
- * what cannot be written as a value.
+ * Returns one line for each place at which a value is not what a case expects. Members that the expectation does not
+ * name are free; lists have the same length. `$absent`, `$number`, `$string`, `{$contains: X}`, `{$excludes: X}`,
+ * `{$length: N}` and `{$any: [X, …]}` stand for expectations that cannot be written as a value.
  */
 export function findMismatches(expected: unknown, actual: unknown, place = ""): string[] {
   if (expected === "$absent") return actual === undefined ? [] : [mismatch(place, "nothing", actual)];

@@ -51,7 +51,7 @@ export async function startImageRegistry(): Promise<ImageRegistry> {
     add(Buffer.from(JSON.stringify(value)), type);
   const addImage = ({ platform, layers }: ImageContent): object => {
     const [os, architecture, variant] = platform?.split("/") ?? [];
-    const described = platform === undefined ? {} : { os, architecture, ...(variant === undefined ? {} : { variant }) };
+    const described = platform === undefined ? {} : { os, architecture, variant };
     const config = addJson({ ...described, config: {} }, "application/vnd.oci.image.config.v1+json");
     const packed = layers.map((files) => add(gzipSync(tarOf(files)), "application/vnd.oci.image.layer.v1.tar+gzip"));
     const manifest = addJson({ schemaVersion: 2, mediaType: MANIFEST, config, layers: packed }, MANIFEST);

@@ -10,7 +10,7 @@ export interface World extends AsyncDisposable {
   /** The current directory of the commands. */
   readonly dir: string;
   readonly home: string;
-  /** Where a program can be put that starts the command. */
+  /** The path for a program that starts the command. */
   readonly launcher: string;
   /** Fills in `{{dir}}`, `{{git}}`, `{{http}}`, `{{commit:REPO@REV}}`, `{{short:REPO@REV}}`, `{{sha256:FILE}}`, `{{registry}}`, `{{digest:REPO:TAG}}`. */
   readonly fill: (text: string) => string;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkAction } from "../src/check-action.ts";
 import { checkCompile } from "../src/check-compile.ts";
 import { checkExpression } from "../src/check-expression.ts";
@@ -22,21 +22,21 @@ function corpus(cases: string, failures = ""): string {
 const one = (data: Record<string, unknown>): Case => ({ id: "x", kind: "x", data });
 
 describe("the corpus", () => {
-  it("has only cases of known kinds, and a case for each expected failure", () => {
+  test("has only cases of known kinds, and a case for each expected failure", () => {
     const cases = readCases();
     expect(cases.filter(({ kind }) => !KINDS.includes(kind)).map(({ id }) => id)).toEqual([]);
     expect(cases.filter(({ kind }) => kind === "run").length).toBeGreaterThan(200);
     expect(readExpectedFailures(cases).size).toBeLessThan(cases.length);
   });
 
-  it("has one case of a name in a file", () => {
+  test("has one case of a name in a file", () => {
     const item = '- {name: a, section: "1", kind: run}\n';
     expect(readCases(corpus(item)).map(({ id }) => id)).toEqual(["topic/file.yml: a"]);
     expect(() => readCases(corpus(item + item))).toThrow("Two cases have one name: topic/file.yml: a");
     expect(() => readCases(corpus("- {name: a, kind: run}\n"))).toThrow("case 1 needs the texts");
   });
 
-  it("expects failures of cases that are there, with a reason", () => {
+  test("expects failures of cases that are there, with a reason", () => {
     const dir = (entry: string) => corpus('- {name: a, section: "1", kind: run}\n', entry);
     const read = (path: string) => readExpectedFailures(readCases(path), path);
     expect([...read(dir('- {case: "topic/file.yml: a", reason: later}\n'))]).toEqual([["topic/file.yml: a", "later"]]);
@@ -46,7 +46,7 @@ describe("the corpus", () => {
 });
 
 describe("a checker", () => {
-  it("refuses what it does not know, since a misspelt expectation would always hold", async () => {
+  test("refuses what it does not know, since a misspelt expectation would always hold", async () => {
     const expression = { template: "x", expect: { valeu: "x" } };
     expect(() => checkExpression(one(expression))).toThrow("expect does not know valeu");
     const compile = { as: "list", input: "[]", expect: { diagnostic: [] } };
@@ -60,7 +60,7 @@ describe("a checker", () => {
     await expect(checkRun(one(misspelt))).rejects.toThrow("Command 1: expect does not know stdoutContain");
   });
 
-  it("finds an expression and an action that are something else", () => {
+  test("finds an expression and an action that are something else", () => {
     const check = (data: Record<string, unknown>) => () => checkGithubExpression(one(data));
     expect(check({ text: "${{ 1 }}", expect: { value: "1" } })).toThrow("strictly deep-equal");
     expect(check({ text: "${{ 1 }}", expect: { error: { code: "UNKNOWN_NAME" } } })).toThrow("Expected an error");
@@ -77,7 +77,7 @@ describe("a checker", () => {
     expect(action({ baseline: {}, diagnostics: [{}] })).toThrow("/diagnostics");
   });
 
-  it("finds a command that does something else", async () => {
+  test("finds a command that does something else", async () => {
     const run = (expected: Record<string, unknown>) =>
       checkRun(
         one({ files: { "a.txt": "content" }, commands: [{ shell: "echo out; cat a.txt >&2", expect: expected }] }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { schemaProblems } from "../src/document-schemas.ts";
 
-// What is right is seen on the documents of all cases that write one; here is what has to be refused.
+// All cases that write a document check that the schema accepts it; the tests here check what it must refuse.
 const trace = {
   formatVersion: 1,
   traceId: "0".repeat(32),

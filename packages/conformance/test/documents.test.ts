@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCases } from "../src/read-cases.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -28,7 +28,7 @@ function readPage(text: string): Page {
   return { text, files, named };
 }
 
-/** What a page says of cases that is not so. */
+/** Returns the claims of a page about cases that are not true. */
 function problemsOf({ files, named, text }: Page, known: ReadonlySet<string>): string[] {
   const gone = named.filter((id) => !known.has(id)).map((id) => `there is no case "${id}"`);
   const emphasised = text.match(/; \*|\] \*/g)?.length ?? 0;
@@ -41,12 +41,12 @@ describe("the page of GitHub Actions", () => {
   const page = readPage(readFileSync(PAGE, "utf8"));
   const known = new Set(readCases().map(({ id }) => id));
 
-  it("names cases that are there", () => {
+  test("names cases that are there", () => {
     expect(problemsOf(page, known)).toEqual([]);
     expect(page.named.length).toBeGreaterThan(100);
   });
 
-  it("would be told of a case that has gone", () => {
+  test("would be told of a case that has gone", () => {
     const read = (text: string): string[] => problemsOf(readPage(text), new Set(["t/a.yml: one", "t/a.yml: t*o"]));
     const end = `\n\n[a]: ../${CASES}t/a.yml\n`;
     expect(read(`| x | [a] *one*; *t\\*o* |${end}`)).toEqual([]);
@@ -55,7 +55,7 @@ describe("the page of GitHub Actions", () => {
     expect(read(`| x | [a] *one* |; *one*${end}`)).toEqual(["1 cases have no file before them"]);
   });
 
-  it("links to files that are there", () => {
+  test("links to files that are there", () => {
     const targets = [...page.text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)|^\[[\w-]+\]: (\S+)$/gm)];
     const paths = targets.map(([, inline, referenced]) => inline ?? referenced ?? "");
     expect(paths.length).toBeGreaterThan(20);

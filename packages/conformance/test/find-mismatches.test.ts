@@ -1,9 +1,9 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { findMismatches } from "../src/find-mismatches.ts";
 
 const actual = { a: 1, text: "hello", list: [{ n: 1 }, { n: 2 }] };
 
-it.each<unknown>([
+test.each<unknown>([
   { a: 1 },
   { text: { $contains: "ell" } },
   { text: { $excludes: "x" } },
@@ -16,7 +16,7 @@ it.each<unknown>([
   expect(findMismatches(expected, actual)).toEqual([]);
 });
 
-it.each<[unknown, string]>([
+test.each<[unknown, string]>([
   [{ a: 2 }, "/a: expected 2, found 1"],
   [{ a: "$absent" }, '/a: expected "nothing", found 1'],
   [{ a: "$string" }, '/a: expected "$string", found 1'],
@@ -33,6 +33,6 @@ it.each<[unknown, string]>([
   expect(findMismatches(expected, actual)).toEqual([mismatch]);
 });
 
-it("knows only its own operators", () => {
+test("knows only its own operators", () => {
   expect(() => findMismatches({ a: { $more: 1 } }, actual)).toThrow("Unknown operator: $more");
 });

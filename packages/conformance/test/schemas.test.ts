@@ -1,6 +1,7 @@
-import { compileStepFile, compileStepList, readYaml, type SchemaKind, schemaOf, toValue } from "@steps/compiler";
+import { compileStepFile, compileStepList, type SchemaKind, schemaOf } from "@steps/compiler";
+import { readYaml, toValue } from "@steps/source";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCases } from "../src/read-cases.ts";
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -34,7 +35,7 @@ interface Checked {
   readonly id: string;
   /** Codes of the compiler's errors. */
   readonly errors: readonly string[];
-  /** What the schemas of the documents say. */
+  /** The problems that the schemas find in the documents. */
   readonly problems: readonly string[];
   /** Either document of a step file is judged by the schema of both in the same way. */
   readonly eitherAgrees: boolean;
@@ -70,7 +71,7 @@ const checked = readCases()
   .flatMap(check);
 
 describe("the schemas of step files and lists", () => {
-  it.each(checked.filter(({ errors }) => errors.length === 0))(
+  test.each(checked.filter(({ errors }) => errors.length === 0))(
     "accept what compiles: $id",
     ({ problems, eitherAgrees }) => {
       expect(problems).toEqual([]);
@@ -79,11 +80,11 @@ describe("the schemas of step files and lists", () => {
   );
 
   const misshapen = checked.filter(({ errors }) => errors.some((code) => !BEYOND_A_SCHEMA.has(code)));
-  it.each(misshapen)("refuse what has not the shape: $id", ({ problems }) => {
+  test.each(misshapen)("refuse what has not the shape: $id", ({ problems }) => {
     expect(problems).not.toEqual([]);
   });
 
-  it("are tried with many texts of either kind", () => {
+  test("are tried with many texts of either kind", () => {
     expect(checked.filter(({ errors }) => errors.length === 0).length).toBeGreaterThan(30);
     expect(misshapen.length).toBeGreaterThan(20);
   });

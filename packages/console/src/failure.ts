@@ -2,11 +2,11 @@ import { isStepsError } from "@steps/model";
 import { UsageError } from "./command.ts";
 import { complain } from "./terminal.ts";
 
-/** What a program knows of its own errors. */
+/** How a program reports its own errors. */
 export interface FailureRules {
   /** The exit code of an error by its code and the command; 1 unless given. */
   readonly exitCodeOf?: (code: string, command: string) => number | undefined;
-  /** What to do about a file that may not be used. */
+  /** Advice on a file for which permissions are missing. */
   readonly permissionHint?: string;
 }
 

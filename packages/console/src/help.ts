@@ -1,17 +1,20 @@
-import type { Command, Flag } from "./command.ts";
+import type { Command, Flag, Flags } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The help of one command: usage, flags with their environment variables, examples. */
+/** The help of one command: usage, flags by their groups with their environment variables, examples. */
 export function formatHelp(program: string, command: Command, terminal: Terminal): string {
-  const { bold } = terminal;
-  const rows = [`${command.summary}.`, "", `${bold("Usage:")} ${program} ${command.name} ${command.usage}`];
-  for (const paragraph of command.description ?? []) rows.push("", wrap(paragraph, terminal.width, ""));
-  const flags = Object.entries(command.flags);
-  if (flags.length > 0)
-    rows.push("", bold("Flags:"), ...flags.flatMap(([name, flag]) => describeFlag(name, flag, terminal)));
+  const { bold, width } = terminal;
+  const rows = [
+    wrap(`${command.summary}.`, width),
+    "",
+    hang(bold("Usage:"), "Usage:", usageOf(program, command), width),
+  ];
+  for (const paragraph of command.description ?? []) rows.push("", wrap(paragraph, width));
+  for (const [heading, flags] of groupFlags(command.flags))
+    rows.push("", bold(`${heading}:`), ...flags.flatMap(([name, flag]) => describeFlag(name, flag, terminal)));
   if (command.examples.length > 0) {
     rows.push("", bold("Examples:"));
-    for (const [example, does] of command.examples) rows.push(`  # ${does}`, `  ${example}`);
+    for (const [example, does] of command.examples) rows.push(wrap(`# ${does}`, width, "  "), `  ${example}`);
   }
   return `${rows.join("\n")}\n`;
 }
@@ -22,20 +25,46 @@ export function formatOverview(
   commands: readonly Command[],
   terminal: Terminal,
 ): string {
-  const { bold } = terminal;
-  const width = Math.max(...commands.map((command) => command.name.length));
-  const rows = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
+  const { bold, width } = terminal;
+  const column = Math.max(...commands.map((command) => command.name.length));
+  const rows = commands.map(({ name, summary }) =>
+    hang(`  ${name.padEnd(column)} `, `  ${name.padEnd(column)} `, summary, width),
+  );
   return [
-    `${program.summary}.`,
+    wrap(`${program.summary}.`, width),
     "",
     `${bold("Usage:")} ${program.name} COMMAND [arguments]`,
     "",
     bold("Commands:"),
     ...rows,
     "",
-    `${program.name} COMMAND --help shows a command's flags and examples, ${program.name} --version the version.`,
+    wrap(
+      `${program.name} COMMAND --help shows a command's flags and examples, ${program.name} --version the version.`,
+      width,
+    ),
     "",
   ].join("\n");
+}
+
+/** The flags by their headings, as `--help` shows them: those that matter most first, then the groups as they come. */
+export function groupFlags(flags: Flags): readonly (readonly [heading: string, flags: [name: string, flag: Flag][]])[] {
+  const groups = new Map<string, [string, Flag][]>();
+  const entries = Object.entries(flags);
+  const ordered = [
+    ...entries.filter(([, { group }]) => group === undefined),
+    ...entries.filter(([, { group }]) => group !== undefined),
+  ];
+  for (const [name, flag] of ordered) {
+    const heading = flag.group ?? "Flags";
+    const group = groups.get(heading) ?? [];
+    group.push([name, flag]);
+    groups.set(heading, group);
+  }
+  return [...groups];
+}
+
+function usageOf(program: string, command: Command): string {
+  return `${program} ${command.name} ${command.usage}`;
 }
 
 function describeFlag(name: string, flag: Flag, terminal: Terminal): string[] {
@@ -43,19 +72,28 @@ function describeFlag(name: string, flag: Flag, terminal: Terminal): string[] {
   const facts = [
     ...(flag.choices === undefined ? [] : [`one of ${flag.choices.join(", ")}`]),
     ...(flag.default === undefined || flag.default === false ? [] : [`default ${String(flag.default)}`]),
-    ...(flag.env === undefined ? [] : [`environment ${flag.env}`]),
+    ...(flag.env === undefined
+      ? []
+      : [`environment ${flag.env}${flag.type === "list" ? ", several apart by blanks" : ""}`]),
   ];
   const text = `${flag.summary}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`;
   return [`  --${name}${value}`, wrap(text, terminal.width, "      ")];
 }
 
 function placeholderOf(flag: Flag): string {
-  if (flag.type === "pairs") return "NAME=VALUE,…";
+  if (flag.type === "pairs") return "NAME=VALUE";
+  if (flag.type === "comma-pairs") return "NAME=VALUE,…";
   if (flag.type === "duration") return "DURATION";
   return flag.type === "number" ? "N" : "VALUE";
 }
 
-function wrap(text: string, width: number, indent: string): string {
+/** Text behind a label, further rows below its beginning. `plain` is the label without colour. */
+function hang(label: string, plain: string, text: string, width: number): string {
+  const indent = " ".repeat(plain.length + 1);
+  return `${label} ${wrap(text, width, indent).slice(indent.length)}`;
+}
+
+function wrap(text: string, width: number, indent = ""): string {
   const rows: string[] = [];
   let row = indent;
   for (const word of text.split(" ")) {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { OutputWriter } from "./output-writer.ts";
 
 /** A named pipe with a reading end that only reads when it is told to, and a blocking writing end. */
@@ -41,7 +41,7 @@ function watch(promise: unknown): { isDone: boolean } {
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
 
 describe("OutputWriter", () => {
-  it("keeps order when the pipe is full, and says that the reader is behind", async () => {
+  test("keeps order when the pipe is full, and says that the reader is behind", async () => {
     const pipe = createPipe();
     const writer = new OutputWriter(pipe.writer);
     const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(10_000 + index, 65 + (index % 26)));
@@ -59,7 +59,7 @@ describe("OutputWriter", () => {
     expect(writer.write(Buffer.from("x"))).toBeUndefined();
   });
 
-  it("takes a copy of what it cannot write yet", async () => {
+  test("takes a copy of what it cannot write yet", async () => {
     const pipe = createPipe();
     const writer = new OutputWriter(pipe.writer);
     const chunk = Buffer.alloc(200_000, "a");
@@ -74,7 +74,7 @@ describe("OutputWriter", () => {
     expect(Buffer.concat(got).includes("b")).toBe(false);
   });
 
-  it("drops everything when the reader has gone, before and while it waits", async () => {
+  test("drops everything when the reader has gone, before and while it waits", async () => {
     const gone = createPipe();
     gone.closeReader();
     const early = new OutputWriter(gone.writer);
@@ -88,7 +88,7 @@ describe("OutputWriter", () => {
     expect(writer.write(Buffer.from("y"))).toBeUndefined();
   });
 
-  it("gives a reader that takes nothing up when it is hurried, and no other", async () => {
+  test("gives a reader that takes nothing up when it is hurried, and no other", async () => {
     const pipe = createPipe();
     const writer = new OutputWriter(pipe.writer);
     const pending = writer.write(Buffer.alloc(500_000));
@@ -108,14 +108,14 @@ describe("OutputWriter", () => {
     expect(bytes).toBe(500_000);
   });
 
-  it("does not make the descriptor that it was given non-blocking", async () => {
+  test("does not make the descriptor that it was given non-blocking", async () => {
     const pipe = createPipe();
     await new OutputWriter(pipe.writer).write(Buffer.from("x"));
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${pipe.writer}`, "utf8"))?.[1];
     expect(Number.parseInt(flags ?? "", 8) & constants.O_NONBLOCK).toBe(0);
   });
 
-  it("writes to a file where it stands", async () => {
+  test("writes to a file where it stands", async () => {
     const path = join(tempDir(), "file");
     writeFileSync(path, "before ");
     const fd = openSync(path, "a");
@@ -125,7 +125,7 @@ describe("OutputWriter", () => {
     expect(readFileSync(path, "utf8")).toBe("before after");
   });
 
-  it("throws what is no fault of a reader", () => {
+  test("throws what is no fault of a reader", () => {
     const fd = openSync("/dev/full", "w");
     onTestFinished(() => closeSync(fd));
     expect(() => new OutputWriter(fd).write(Buffer.from("x"))).toThrow("ENOSPC");

@@ -6,6 +6,15 @@ const EAGER_RETRIES = 50;
 /** How long a reader that takes nothing is waited for when the job has to end. */
 const LAST_WAIT_MS = 500;
 
+/** Tells whether the next byte begins a line. Writers whose output a reader sees as one share a cursor. */
+export interface Cursor {
+  isAtLineStart: boolean;
+}
+
+const LINE_FEED = 10;
+/** Clears a line that was drawn over. */
+export const CLEAR_LINE = "\r\u001B[K";
+
 /**
  * Writes bytes to a descriptor of ours, in order, at the reader's pace. A reader that went away (`| head`) is not an
  * error: the job goes on and its output goes to the log alone. One that has stopped reading holds the job back, but not
@@ -13,24 +22,32 @@ const LAST_WAIT_MS = 500;
  */
 export class OutputWriter {
   readonly #given: number;
+  readonly #cursor: Cursor;
   #fd: number | undefined;
   #isClosed = false;
   #isHurried = false;
   #pending: Promise<void> | undefined;
 
-  constructor(fd: number) {
+  constructor(fd: number, cursor: Cursor = { isAtLineStart: true }) {
     this.#given = fd;
+    this.#cursor = cursor;
+  }
+
+  /** Writes lines of our own, which begin no line of somebody else's. */
+  writeLines(text: string): void | Promise<void> {
+    return this.write(Buffer.from(this.#cursor.isAtLineStart ? text : `\n${text}`));
   }
 
   /** A promise means that the reader is behind. */
   write(chunk: Uint8Array): void | Promise<void> {
     if (this.#isClosed) return undefined;
+    if (chunk.length > 0) this.#cursor.isAtLineStart = chunk.at(-1) === LINE_FEED || isCleared(chunk);
     if (this.#pending !== undefined) return this.#follow(Uint8Array.from(chunk));
     const written = this.#attempt(chunk);
     return written < chunk.length ? this.#follow(Uint8Array.from(chunk.subarray(written))) : undefined;
   }
 
-  /** From now on a reader that takes nothing for half a second gets nothing more. */
+  /** Ends the patience with slow readers: one that takes nothing for half a second gets nothing more. */
   hurry(): void {
     this.#isHurried = true;
   }
@@ -76,6 +93,10 @@ export class OutputWriter {
   }
 }
 
+function isCleared(chunk: Uint8Array): boolean {
+  return chunk.length === CLEAR_LINE.length && Buffer.from(chunk).toString("latin1") === CLEAR_LINE;
+}
+
 /**
  * A descriptor for the same reader that says EAGAIN rather than stop the whole process. Whether writing blocks belongs to
  * the open file, which is our caller's too, so a pipe or a terminal is opened once more. A socket cannot be; Node's stream
@@ -91,9 +112,8 @@ function withoutBlocking(fd: number): number {
   if (!stat.isFIFO() && !stat.isCharacterDevice()) return fd;
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch (cause) {
+  } catch {
     // Another user's terminal, a pipe without a reader, no /proc: what we have has to do.
-    void cause;
     return fd;
   }
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "@steps/model";
-import { type Command, type CommandLine, UsageError } from "./command.ts";
+import { type Command, type CommandLine, type Flag, UsageError } from "./command.ts";
 import { programName } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,15 +16,16 @@ export function parseCommandLine(command: Command, given: readonly string[], env
     if (flag === undefined) return [];
     const given = values[name];
     if (given !== undefined) return (Array.isArray(given) ? given : [given]).map(String);
-    const fallback = (flag.env === undefined ? undefined : env[flag.env]) || flag.default;
-    return fallback === undefined ? [] : [String(fallback)];
+    const inherited = (flag.env === undefined ? undefined : env[flag.env]) || undefined;
+    if (inherited !== undefined) return flag.type === "list" ? splitVariable(inherited, flag) : [inherited];
+    return flag.default === undefined ? [] : [String(flag.default)];
   };
   const line: CommandLine = {
     positionals,
     string: (name) => texts(name).at(-1),
     boolean: (name) => readBoolean(name, texts(name).at(-1)),
     list: (name) => texts(name),
-    pairs: (name) => readPairs(name, texts(name)),
+    pairs: (name) => readPairs(name, command.flags[name]?.type === "pairs" ? texts(name) : splitPairs(texts(name))),
     number: (name) => readNumber(name, texts(name).at(-1), command.flags[name]?.type === "duration"),
   };
   check(command, line);
@@ -51,7 +52,7 @@ function parse(command: Command, args: readonly string[]): { values: Record<stri
       name,
       {
         type: flag.type === "boolean" ? ("boolean" as const) : ("string" as const),
-        multiple: flag.type === "list" || flag.type === "pairs",
+        multiple: ["list", "pairs", "comma-pairs"].includes(flag.type),
       },
     ]),
   );
@@ -66,8 +67,14 @@ function explain(command: Command, error: Error & { code?: string }): UsageError
   const help = `${programName()} ${command.name} --help lists the flags.`;
   const unknown = /Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (unknown === undefined) return new UsageError(error.message.split(/\. |\n/)[0] as string, help);
-  const near = nearest(unknown.replace(/^-+/, ""), Object.keys(command.flags));
+  const near = similarFlag(unknown.replace(/^-+/, ""), Object.keys(command.flags));
   return new UsageError(`Unknown flag: "${unknown}"`, near === undefined ? help : `Did you mean --${near}?`);
+}
+
+/** A flag that was misspelt, or of which only the beginning was written. */
+function similarFlag(name: string, flags: readonly string[]): string | undefined {
+  const begun = flags.filter((flag) => flag.startsWith(`${name}-`));
+  return nearest(name, flags) ?? (begun.length === 1 ? begun[0] : undefined);
 }
 
 function checkPositionals(command: Command, positionals: readonly string[]): void {
@@ -82,7 +89,7 @@ function checkPositionals(command: Command, positionals: readonly string[]): voi
 function check(command: Command, line: CommandLine): void {
   for (const [name, flag] of Object.entries(command.flags)) {
     if (flag.type === "boolean") line.boolean(name);
-    else if (flag.type === "pairs") line.pairs(name);
+    else if (flag.type === "pairs" || flag.type === "comma-pairs") line.pairs(name);
     else if (flag.type === "number" || flag.type === "duration") line.number(name);
     const value = line.string(name);
     if (flag.choices !== undefined && value !== undefined && !flag.choices.includes(value)) {
@@ -98,16 +105,31 @@ function readBoolean(name: string, text: string | undefined): boolean {
   throw new UsageError(`--${name} is "${text}"`, "It takes true or false.");
 }
 
-/** Splits `a=1,b=x,y` before each `,NAME=`, so that a value may hold commas. */
+function splitVariable(text: string, { separator = /\s+/ }: Flag): readonly string[] {
+  return text
+    .split(separator)
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
+}
+
+/** The names and values of `name=value` texts; a value may hold anything. @throws {UsageError} */
 export function readPairs(name: string, texts: readonly string[]): Record<string, string> {
   const pairs = Object.create(null) as Record<string, string>;
-  for (const part of texts.flatMap((text) => text.split(/,(?=[a-zA-Z_][a-zA-Z0-9_]*=)/))) {
+  for (const part of texts) {
     const split = part.indexOf("=");
     if (split < 1)
       throw new UsageError(`--${name} has a part that is not name=value: "${part}"`, `Write --${name} name=value.`);
     pairs[part.slice(0, split)] = part.slice(split + 1);
   }
   return pairs;
+}
+
+/** Splits `a=1,b=x,y` before each `,NAME=`; what stands in double quotes as a whole, `"a=1,b=2"`, is one pair. */
+export function splitPairs(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => {
+    const quoted = /^"(.*)"$/s.exec(text)?.[1];
+    return quoted === undefined ? text.split(/,(?=[a-zA-Z_][a-zA-Z0-9_]*=)/) : [quoted];
+  });
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

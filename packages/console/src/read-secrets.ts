@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { decodeUtf8 } from "@steps/model";
 import { UsageError } from "./command.ts";
 
-/** What `--secret NAME=VALUE` gives, by name; VALUE may be `env:X` or `file:P`. @throws {UsageError} */
+/** Reads the values of `--secret NAME=VALUE`, by name. VALUE may be `env:X` or `file:P`. @throws {UsageError} */
 export function readSecrets(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     texts.map((text) => {
@@ -19,5 +20,7 @@ function readSecret(name: string, value: string): string {
       throw new UsageError(`--secret ${name} names a variable that is not set: "${value.slice("env:".length)}"`);
     return found;
   }
-  return value.startsWith("file:") ? readFileSync(value.slice("file:".length), "utf8").replace(/\r?\n$/, "") : value;
+  if (!value.startsWith("file:")) return value;
+  const path = value.slice("file:".length);
+  return decodeUtf8(path, readFileSync(path)).replace(/\r?\n$/, "");
 }

@@ -8,7 +8,7 @@ import { complain, errors, nameProgram, print, terminalOf } from "./terminal.ts"
 /** A program of several commands. A command is loaded when it is called; groups have the names of their members after a blank. */
 export interface Program extends FailureRules {
   readonly name: string;
-  /** What it is for: a sentence without a final period. */
+  /** The purpose of the program: a sentence without its final period. */
   readonly summary: string;
   readonly commands: Readonly<Record<string, () => Promise<Command>>>;
 }

@@ -1,9 +1,23 @@
+import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
-import { OutputWriter } from "./output-writer.ts";
+import { type Cursor, OutputWriter } from "./output-writer.ts";
+
+const cursor: Cursor = { isAtLineStart: true };
 
 /** Standard output and standard error, shared by everything that writes to them so that order is kept. */
-export const output: OutputWriter = new OutputWriter(1);
-export const errors: OutputWriter = new OutputWriter(2);
+export const output: OutputWriter = new OutputWriter(1, cursor);
+export const errors: OutputWriter = new OutputWriter(2, isOnePlace() ? cursor : undefined);
+
+// A terminal, or one file for both.
+function isOnePlace(): boolean {
+  try {
+    const [first, second] = [fstatSync(1), fstatSync(2)];
+    return first.dev === second.dev && first.ino === second.ino;
+  } catch {
+    // One of them is closed.
+    return false;
+  }
+}
 
 let program = "step-runner";
 
@@ -12,7 +26,7 @@ export function programName(): string {
   return program;
 }
 
-/** One process is one program. */
+/** Sets the name of the program. A process is one program, so the name is global. */
 export function nameProgram(name: string): void {
   program = name;
 }
@@ -23,7 +37,7 @@ export function hurryOutput(): void {
   errors.hurry();
 }
 
-/** What an output stream can show. */
+/** The capabilities of an output stream. */
 export interface Terminal {
   readonly isTerminal: boolean;
   readonly hasColor: boolean;
@@ -53,7 +67,7 @@ export function terminalOf(fd: 1 | 2, env: NodeJS.ProcessEnv = process.env): Ter
 export function complain(message: string, hint?: string): void {
   const { red } = terminalOf(2);
   const rows = [`${red(`${program}:`)} ${message}`, ...(hint === undefined ? [] : [`  hint: ${hint}`])];
-  void errors.write(Buffer.from(`${rows.join("\n")}\n`));
+  void errors.writeLines(`${rows.join("\n")}\n`);
 }
 
 /** Writes text to standard output at its reader's pace. */

@@ -49,8 +49,7 @@ export function assertWritable(path: string): void {
   }
   try {
     accessSync(folder, constants.W_OK);
-  } catch (cause) {
-    void cause;
+  } catch {
     throw new UsageError(`Cannot write "${path}": the folder "${folder}" may not be written to`);
   }
 }

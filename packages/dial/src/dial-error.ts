@@ -11,11 +11,16 @@ const PERMANENT: ReadonlySet<DialErrorCode> = new Set(["DENIED", "NOT_FOUND", "A
 
 /** A connection could not be made, or was lost in a way that can be named. */
 export class DialError extends StepsError<DialErrorCode> {
-  /** Trying again would not help. */
+  /** True when trying again would not help. */
   readonly isPermanent: boolean;
 
-  constructor(code: DialErrorCode, message: string, options?: { cause?: unknown; hint?: string | undefined }) {
+  /** @param options `isPermanent` says so of one whose code leaves it open. */
+  constructor(
+    code: DialErrorCode,
+    message: string,
+    options?: { cause?: unknown; hint?: string | undefined; isPermanent?: boolean },
+  ) {
     super(code, message, options);
-    this.isPermanent = PERMANENT.has(code);
+    this.isPermanent = options?.isPermanent ?? PERMANENT.has(code);
   }
 }

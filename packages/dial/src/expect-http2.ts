@@ -87,7 +87,7 @@ class ExpectingDuplex extends Duplex {
     if (inner.destroyed || inner.readableEnded) setImmediate(() => this.#onClose());
   }
 
-  /** Nothing has arrived yet. */
+  /** True while nothing has arrived. */
   get isSilent(): boolean {
     return this.#state === "looking" && this.#heldBytes === 0;
   }
@@ -186,7 +186,7 @@ class ExpectingDuplex extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
-    // What is written while the reason is being found goes nowhere: it must not hide the reason behind a broken pipe.
+    // Bytes that are written while the reason is being found are dropped: a broken pipe must not hide the reason.
     if (this.#state === "explaining") callback();
     else if (this.#inner.destroyed) callback(new Error("The other side has closed the stream"));
     else if (this.#inner.write(chunk)) callback();

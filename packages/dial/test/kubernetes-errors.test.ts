@@ -1,13 +1,13 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { startKubernetesServer, tempDir } from "@steps/testkit";
+import { startKubernetesServer, tempDir, writeKubeconfig } from "@steps/testkit";
 import type { KubernetesServer, KubernetesServerOptions } from "@steps/testkit";
 import { dialKubernetes } from "../src/index.ts";
 import type { DialError, KubernetesTarget } from "../src/index.ts";
-import { errorOf, greeting, writeKubeconfig } from "./kubernetes-helpers.ts";
+import { errorOf, greeting } from "./kubernetes-helpers.ts";
 
 const open: KubernetesServer[] = [];
 
@@ -28,7 +28,7 @@ async function failTo(server: { url: string }, target: Partial<KubernetesTarget>
 }
 
 describe("a refused exec", () => {
-  it("is DENIED for 401 and 403, with the server's message", async () => {
+  test("is DENIED for 401 and 403, with the server's message", async () => {
     const strict = await start({ authorizations: ["Bearer good"] });
     expect(await failTo(strict)).toMatchObject({
       code: "DENIED",
@@ -41,7 +41,7 @@ describe("a refused exec", () => {
     expect(error.message).toBe(`Kubernetes refused exec in pod "default/job": ${message}`);
   });
 
-  it("is NOT_FOUND for a pod or a container that is not there", async () => {
+  test("is NOT_FOUND for a pod or a container that is not there", async () => {
     const server = await start({ pods: [{ name: "job", containers: ["a", "b"] }] });
     expect(await failTo(server, { pod: "nope" })).toMatchObject({
       code: "NOT_FOUND",
@@ -55,7 +55,7 @@ describe("a refused exec", () => {
     });
   });
 
-  it("says what to choose from when no container is named", async () => {
+  test("says what to choose from when no container is named", async () => {
     const server = await start({ pods: [{ name: "job", containers: ["a", "b"] }] });
     expect(await failTo(server)).toMatchObject({
       code: "ADDRESS_INVALID",
@@ -63,7 +63,7 @@ describe("a refused exec", () => {
     });
   });
 
-  it("is UNREACHABLE for a pod that has not started, NOT_FOUND for one that has ended", async () => {
+  test("is UNREACHABLE for a pod that has not started, NOT_FOUND for one that has ended", async () => {
     const server = await start({ pods: [{ name: "job", phase: "Pending" }] });
     expect(await failTo(server)).toMatchObject({
       code: "UNREACHABLE",
@@ -83,7 +83,7 @@ describe("a refused exec", () => {
     (await dial(AbortSignal.timeout(20_000))).destroy();
   });
 
-  it("keeps the server's words when the pod may not be asked for", async () => {
+  test("keeps the server's words when the pod may not be asked for", async () => {
     const server = await start({
       onRequest: ({ path }) =>
         path.endsWith("/exec") ? { status: 404, message: 'pods "job" not found' } : { status: 403, message: "no" },
@@ -95,7 +95,7 @@ describe("a refused exec", () => {
     });
   });
 
-  it("is UNREACHABLE for 5xx, PROTOCOL for a redirect or a page", async () => {
+  test("is UNREACHABLE for 5xx, PROTOCOL for a redirect or a page", async () => {
     for (const status of [500, 502, 503, 504, 429]) {
       const server = await start({ onRequest: () => ({ status, message: "busy" }) });
       expect(await failTo(server)).toMatchObject({
@@ -109,7 +109,7 @@ describe("a refused exec", () => {
     }
   });
 
-  it("is UNREACHABLE where nobody listens, PROTOCOL where no common subprotocol is spoken", async () => {
+  test("is UNREACHABLE where nobody listens, PROTOCOL where no common subprotocol is spoken", async () => {
     const server = await start();
     await server.close();
     expect(await failTo(server)).toMatchObject({
@@ -128,7 +128,7 @@ describe("a refused exec", () => {
     odd.close();
   });
 
-  it("asks at most for a name that can be one", async () => {
+  test("asks at most for a name that can be one", async () => {
     const server = await start();
     for (const target of [
       { pod: "../x" },
@@ -147,7 +147,7 @@ describe("a refused exec", () => {
 describe("the command in the pod", () => {
   const missing = ["exit-code", "status"] as const;
 
-  it.each(missing)("is looked for in the usual places and remembered (%s)", async (missingProgram) => {
+  test.each(missing)("is looked for in the usual places and remembered (%s)", async (missingProgram) => {
     const dir = tempDir();
     const helper = join(dir, "gitlab-runner-helper");
     await writeFile(helper, `#!/bin/sh\n[ "$*" = "steps proxy" ] || exit 2\n${greeting("exec cat")[2]}\n`);
@@ -171,15 +171,15 @@ describe("the command in the pod", () => {
     expect(server.sessions.slice(5).map(({ argv }) => argv[0])).toEqual(["gitlab-runner-helper", "step-runner"]);
   });
 
-  it.each(missing)("is NO_SERVICE when it is nowhere (%s)", async (missingProgram) => {
+  test.each(missing)("is NO_SERVICE when it is nowhere (%s)", async (missingProgram) => {
     const server = await start({ pods: [{ name: "job", env: { PATH: "/nowhere" } }], missingProgram });
     const kubeconfig = await writeKubeconfig(server);
     const error = await errorOf(dialKubernetes({ pod: "job", kubeconfig })(AbortSignal.timeout(20_000)));
-    expect(error).toMatchObject({ code: "NO_SERVICE", isPermanent: false });
+    expect(error).toMatchObject({ code: "NO_SERVICE", isPermanent: true });
     expect(error.message).toContain('tried "step-runner proxy", "/step-runner proxy"');
   });
 
-  it("is NO_SERVICE with its stderr when there is no service behind it", async () => {
+  test("is NO_SERVICE with its stderr when there is no service behind it", async () => {
     const error = await failTo(await start(), {
       command: ["sh", "-c", "echo 'dial unix /tmp/x.sock: no such file' >&2; exit 1"],
     });
@@ -189,7 +189,7 @@ describe("the command in the pod", () => {
     );
   });
 
-  it("is NO_SERVICE when it ends well without a word, or prints its usage", async () => {
+  test("is NO_SERVICE when it ends well without a word, or prints its usage", async () => {
     expect(await failTo(await start(), { command: ["true"] })).toMatchObject({ code: "NO_SERVICE" });
     const usage = await failTo(await start(), { command: ["sh", "-c", "echo Usage: thing; exit 2"] });
     expect(usage).toMatchObject({
@@ -198,12 +198,12 @@ describe("the command in the pod", () => {
     });
   });
 
-  it("is PROTOCOL when it speaks something else and goes on", async () => {
+  test("is PROTOCOL when it speaks something else and goes on", async () => {
     const error = await failTo(await start(), { command: ["sh", "-c", "echo hello; cat"] });
     expect(error).toMatchObject({ code: "PROTOCOL", message: expect.stringContaining('printed "hello"') as string });
   });
 
-  it("is UNREACHABLE when the node cannot run it, or the connection is cut before it speaks", async () => {
+  test("is UNREACHABLE when the node cannot run it, or the connection is cut before it speaks", async () => {
     const failing = await start({ onExec: () => ({ failure: "error dialing backend: no route to host" }) });
     expect(await failTo(failing)).toMatchObject({
       code: "UNREACHABLE",
@@ -216,7 +216,7 @@ describe("the command in the pod", () => {
     });
   });
 
-  it("is not waited for when it says nothing: the look is left for later", async () => {
+  test("is not waited for when it says nothing: the look is left for later", async () => {
     const server = await start({ onExec: () => ({ isSilent: true }) });
     const kubeconfig = await writeKubeconfig(server);
     const stream = await dialKubernetes({ pod: "job", kubeconfig, timeoutMs: 300 })(AbortSignal.timeout(20_000));

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startKubernetesServer } from "@steps/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startKubernetesServer, writeKubeconfig } from "@steps/testkit";
 import type { ExecFault, KubernetesServer } from "@steps/testkit";
 import { DialError, dialKubernetes } from "../src/index.ts";
 import type { Dial } from "../src/index.ts";
-import { SETTINGS, greeting, writeKubeconfig } from "./kubernetes-helpers.ts";
+import { SETTINGS, greeting } from "./kubernetes-helpers.ts";
 
 let fault: ExecFault = {};
 let server: KubernetesServer;
@@ -32,7 +32,7 @@ async function writePieces(stream: Duplex, parts: readonly Uint8Array[]): Promis
 }
 
 describe("any bytes in any pieces", () => {
-  it("come back as they went", async () => {
+  test("come back as they went", async () => {
     await fc.assert(
       fc.asyncProperty(pieces, faults, async (parts, wish) => {
         fault = wish;
@@ -48,7 +48,7 @@ describe("any bytes in any pieces", () => {
     );
   });
 
-  it("are a prefix of what was sent after a cut anywhere, and the cut is an error", async () => {
+  test("are a prefix of what was sent after a cut anywhere, and the cut is an error", async () => {
     await fc.assert(
       fc.asyncProperty(pieces, faults, fc.integer({ min: 0, max: 20_000 }), async (parts, wish, dropAfterBytes) => {
         fault = { ...wish, dropAfterBytes };

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileS
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { hasProgram, type SshServer, type SshServerOptions, sshKey, startSshServer, tempDir } from "@steps/testkit";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSshDialer, type SshOptions } from "../src/index.ts";
 import { echo, startService } from "./ssh-service.ts";
 
@@ -50,7 +50,7 @@ function addToAgent(agent: string, key: string): void {
 }
 
 describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
-  it("refuses a host that is not known, with its fingerprint and what to do", async () => {
+  test("refuses a host that is not known, with its fingerprint and what to do", async () => {
     const server = await sshd();
     const knownHostsFiles = [join(server.dir, "none")];
     const shown = execFileSync("ssh-keygen", ["-l", "-f", join(server.dir, "host_key.pub")], { encoding: "utf8" });
@@ -63,7 +63,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
     expect(existsSync(join(server.dir, "none"))).toBe(false);
   });
 
-  it("takes the line that ssh-keyscan writes, also hashed", async () => {
+  test("takes the line that ssh-keyscan writes, also hashed", async () => {
     const server = await sshd();
     const file = join(server.dir, "scanned");
     for (const flags of [[], ["-H"]]) {
@@ -74,7 +74,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
     expect(readFileSync(file, "utf8")).toMatch(/^\|1\|/m);
   });
 
-  it("adds a new host where that is wanted, and refuses it once its key has changed", async () => {
+  test("adds a new host where that is wanted, and refuses it once its key has changed", async () => {
     const server = await sshd();
     const file = join(server.dir, "new/known_hosts");
     const options = { knownHostsFiles: [file], strictHostKey: "accept-new" } as const;
@@ -93,18 +93,18 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
         hint: containing(`ssh-keygen -R '[127.0.0.1]:${server.port}' -f ${file}`),
       });
     }
-    // What the hint says works.
+    // The command that the hint recommends works.
     execFileSync("ssh-keygen", ["-R", `[127.0.0.1]:${server.port}`, "-f", file], { stdio: "pipe" });
     await dial(other, options);
   });
 
-  it("does not accept a new host that cannot be written down", async () => {
+  test("does not accept a new host that cannot be written down", async () => {
     const server = await sshd();
     const options = { knownHostsFiles: ["/proc/known_hosts"], strictHostKey: "accept-new" } as const;
     await expect(dial(server, options)).rejects.toMatchObject({ code: "DENIED", message: containing("Cannot add") });
   });
 
-  it.each(["ed25519", "ecdsa", "rsa"] as const)("asks for the key that is known: %s", async (hostKeyType) => {
+  test.each(["ed25519", "ecdsa", "rsa"] as const)("asks for the key that is known: %s", async (hostKeyType) => {
     const server = await startSshServer({ config: [] });
     await server.stop();
     const key = await sshKey(server.dir, { name: `second_${hostKeyType}`, type: hostKeyType });
@@ -114,7 +114,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
     await dial(both);
   });
 
-  it("refuses keys that are revoked, and says that certificates are not supported", async () => {
+  test("refuses keys that are revoked, and says that certificates are not supported", async () => {
     const server = await sshd();
     const known = readFileSync(server.knownHostsFile, "utf8");
     writeFileSync(server.knownHostsFile, `${known}@revoked * ${server.hostKey}\n`);
@@ -128,7 +128,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the host's key", () => {
 });
 
 describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
-  it("says whose keys are not taken", async () => {
+  test("says whose keys are not taken", async () => {
     const server = await sshd();
     const wrong = await sshKey(server.dir, { name: "wrong" });
     await expect(dial(server, { identityFiles: [wrong] })).rejects.toMatchObject({
@@ -140,14 +140,14 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
     await expect(dial(server, { identityFiles: ["/nowhere/id"] })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it.each([["rsa"], ["ecdsa"]])("logs in with a key of the type %s", async (type) => {
+  test.each([["rsa"], ["ecdsa"]])("logs in with a key of the type %s", async (type) => {
     const server = await sshd();
     const key = await sshKey(server.dir, { name: "other", type });
     copyFileSync(`${key}.pub`, join(server.dir, "authorized_keys"));
     await dial(server, { identityFiles: [key] });
   });
 
-  it("needs an agent or the passphrase for a key that is encrypted", async () => {
+  test("needs an agent or the passphrase for a key that is encrypted", async () => {
     const server = await sshd();
     const key = await sshKey(server.dir, { name: "locked", passphrase: "open sesame" });
     copyFileSync(`${key}.pub`, join(server.dir, "authorized_keys"));
@@ -161,7 +161,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
     await dial(server, { identityFiles: [key], passphrase: "open sesame" });
   });
 
-  it("logs in with an agent, also past keys that are not taken", async () => {
+  test("logs in with an agent, also past keys that are not taken", async () => {
     const server = await sshd();
     const agent = await startAgent();
     for (const name of ["a", "b"]) addToAgent(agent, await sshKey(server.dir, { name }));
@@ -178,7 +178,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
     await expect(dial(server, { agent, identityFiles: [] })).rejects.toMatchObject({ code: "DENIED" });
   });
 
-  it("passes over an agent that is gone", async () => {
+  test("passes over an agent that is gone", async () => {
     const server = await sshd();
     const wrong = await sshKey(server.dir, { name: "wrong" });
     await dial(server, { agent: "/nowhere/agent" });
@@ -188,7 +188,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
     });
   });
 
-  it("reads the configuration of ssh when it is told to", async () => {
+  test("reads the configuration of ssh when it is told to", async () => {
     const server = await sshd();
     const home = tempDir();
     const config = join(home, "config");
@@ -242,7 +242,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("hosts that are not as they sh
     return (server.address() as AddressInfo).port;
   }
 
-  it("nobody there, silence, another protocol, an end", async () => {
+  test("nobody there, silence, another protocol, an end", async () => {
     const server = await sshd();
     const { promise: hungUp, resolve } = Promise.withResolvers<void>();
     const silent = await listen((socket) => void socket.resume().once("close", resolve));
@@ -256,7 +256,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("hosts that are not as they sh
     await expect(dial(server)).rejects.toMatchObject({ code: "UNREACHABLE", message: containing("ECONNREFUSED") });
   });
 
-  it("a shell that talks before its command, and one that never stops", async () => {
+  test("a shell that talks before its command, and one that never stops", async () => {
     const runtime = tempDir();
     const service = await startService(join(runtime, "step-runner/step-runner.sock"), echo);
     onTestFinished(() => service[Symbol.asyncDispose]());
@@ -272,7 +272,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("hosts that are not as they sh
     });
   });
 
-  it("does not trust a socket that another user put where all may write", async () => {
+  test("does not trust a socket that another user put where all may write", async () => {
     const shared = tempDir();
     const service = await startService(join(shared, "step-runner.sock"), echo);
     onTestFinished(() => service[Symbol.asyncDispose]());
@@ -288,7 +288,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("hosts that are not as they sh
     await dial(server, { socket: service.path });
   });
 
-  it.each([
+  test.each([
     [{ host: "-oProxyCommand=x" }],
     [{ host: "" }],
     [{ host: "a b" }],

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
 
-/** What an HTTP/2 server says first. */
+/** The first frame of an HTTP/2 server. */
 export const SETTINGS: Buffer = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 /** A server on a unix socket that begins as HTTP/2 does; what follows is up to `onSocket`. */

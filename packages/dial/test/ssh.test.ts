@@ -5,7 +5,7 @@ import * as http2 from "node:http2";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { hasProgram, type SshServer, type SshServerOptions, startSshServer, tempDir } from "@steps/testkit";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSshDialer, type SshDialer, type SshOptions } from "../src/index.ts";
 import {
   digestOf,
@@ -60,8 +60,7 @@ function processesOf(text: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
-    } catch (cause) {
-      void cause;
+    } catch {
       return false;
     }
   });
@@ -72,7 +71,7 @@ async function untilNone(text: string): Promise<void> {
 }
 
 describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
-  it("dials the socket that is named, many times over one connection", async () => {
+  test("dials the socket that is named, many times over one connection", async () => {
     const server = await sshd();
     const { path, untilOpen } = await service(join(server.dir, "s.sock"));
     const dialer = dialerTo(server, { socket: path });
@@ -87,7 +86,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await untilOpen(0);
   });
 
-  it("carries HTTP/2", async () => {
+  test("carries HTTP/2", async () => {
     const server = await sshd();
     const path = join(server.dir, "h2.sock");
     const h2 = http2.createServer((request, response) => void request.pipe(response)).listen(path);
@@ -103,14 +102,14 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await once(session, "close");
   });
 
-  it("finds the service by the environment there", async () => {
+  test("finds the service by the environment there", async () => {
     const runtime = tempDir();
     const server = await sshd({ config: [`SetEnv XDG_RUNTIME_DIR=${runtime}`] });
     await service(join(runtime, "step-runner/step-runner.sock"));
     await expectEcho(await dialerTo(server).dial(never));
   });
 
-  it("carries 20 MB each way, byte for byte, and waits for a slow reader", async () => {
+  test("carries 20 MB each way, byte for byte, and waits for a slow reader", async () => {
     // Keys are exchanged anew many times meanwhile.
     const server = await sshd({ config: ["RekeyLimit 2M"] });
     const body = sequence(20_000_000);
@@ -142,7 +141,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     expect(await echoed).toEqual({ bytes: body.length, sha256: sha256(body) });
   });
 
-  it("makes the writer wait for a peer that does not read", async () => {
+  test("makes the writer wait for a peer that does not read", async () => {
     const server = await sshd();
     const { path, sockets } = await service(join(server.dir, "s.sock"), (socket) => void socket.pause());
     const stream = await dialerTo(server, { socket: path }).dial(never);
@@ -161,7 +160,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     expect((await digestOf(socket as NonNullable<typeof socket>)).bytes).toBe(written);
   });
 
-  it("starts a proxy where sockets are not forwarded, which ends with the stream", async () => {
+  test("starts a proxy where sockets are not forwarded, which ends with the stream", async () => {
     const bin = tempDir();
     const server = await sshd({
       config: ["AllowStreamLocalForwarding no", `SetEnv PATH=${bin}:/usr/bin:/bin`],
@@ -188,7 +187,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await untilNone(bin);
   });
 
-  it("runs the proxy that is named, whatever stands in its words", async () => {
+  test("runs the proxy that is named, whatever stands in its words", async () => {
     const bin = join(tempDir(), "it's a $HOME `dir`");
     const server = await sshd();
     const { path } = await service(join(server.dir, "s.sock"));
@@ -196,7 +195,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await expectEcho(await dialerTo(server, { proxyCommand: [join(bin, "my proxy"), "a'b\"c"] }).dial(never));
   });
 
-  it("goes back to searching when what worked works no more", async () => {
+  test("goes back to searching when what worked works no more", async () => {
     const runtime = tempDir();
     const bin = tempDir();
     const server = await sshd({ config: [`SetEnv XDG_RUNTIME_DIR=${runtime} PATH=${bin}:/usr/bin:/bin`] });
@@ -210,7 +209,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     expect(second.sockets.size).toBe(1);
   });
 
-  it("says what was tried where there is no service", async () => {
+  test("says what was tried where there is no service", async () => {
     const bin = tempDir();
     const server = await sshd({ config: [`SetEnv PATH=${bin}:/usr/bin:/bin XDG_RUNTIME_DIR=${bin}`] });
     await expect(dialerTo(server).dial(never)).rejects.toMatchObject({
@@ -229,7 +228,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await untilNone(bin);
   });
 
-  it("breaks the streams of a connection that is lost, and makes a new one", async () => {
+  test("breaks the streams of a connection that is lost, and makes a new one", async () => {
     const server = await sshd();
     const { path, untilOpen } = await service(join(server.dir, "s.sock"));
     const dialer = dialerTo(server, { socket: path });
@@ -243,7 +242,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     }
   });
 
-  it("notices a host that answers no more", async () => {
+  test("notices a host that answers no more", async () => {
     const server = await sshd();
     const { path } = await service(join(server.dir, "s.sock"));
     const dialer = dialerTo(server, { socket: path, keepaliveMs: 50 });
@@ -257,7 +256,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await expectEcho(await dialer.dial(never));
   });
 
-  it("opens another connection where one has no room for more commands, and closes it when they have ended", async () => {
+  test("opens another connection where one has no room for more commands, and closes it when they have ended", async () => {
     const bin = tempDir();
     const server = await sshd({
       config: ["MaxSessions 2", "AllowStreamLocalForwarding no", `SetEnv PATH=${bin}:/usr/bin:/bin`],
@@ -273,7 +272,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     await expectEcho(await dialer.dial(never));
   });
 
-  it("says so where no commands and no sockets are allowed", async () => {
+  test("says so where no commands and no sockets are allowed", async () => {
     const server = await sshd({ config: ["MaxSessions 0", "AllowStreamLocalForwarding no"] });
     await expect(dialerTo(server).dial(never)).rejects.toMatchObject({
       code: "NO_SERVICE",
@@ -281,7 +280,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
     });
   });
 
-  it("gives up when it is told to, at any time", async () => {
+  test("gives up when it is told to, at any time", async () => {
     const bin = tempDir();
     const server = await sshd({ config: [`SetEnv PATH=${bin}:/usr/bin:/bin`] });
     installScript(bin, { name: "silent", text: "sleep 1000" });

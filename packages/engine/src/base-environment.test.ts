@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ambientEnvironment, jobVariables, logLevel, secretVariableNames } from "./base-environment.ts";
 
 const env = {
@@ -7,22 +7,22 @@ const env = {
 }; // oxfmt-ignore
 
 describe("the environment of a run", () => {
-  it("starts from the names that every step gets", () => {
+  test("starts from the names that every step gets", () => {
     expect({ ...ambientEnvironment(env) }).toEqual({ HOME: "/h", PATH: "/bin", LANG: "C" });
   });
 
-  it("keeps the variables of the job apart", () => {
+  test("keeps the variables of the job apart", () => {
     expect({ ...jobVariables(env) }).toEqual({ CI: "true", CI_JOB_ID: "1", GITLAB_CI: "true", DOCKER_HOST: "d" });
   });
 
-  it("knows GitLab's own secrets by name", () => {
+  test("knows GitLab's own secrets by name", () => {
     expect(secretVariableNames(["CI_JOB_ID", "CI_JOB_TOKEN", "DOCKER_AUTH_CONFIG"])).toEqual([
       "CI_JOB_TOKEN",
       "DOCKER_AUTH_CONFIG",
     ]);
   });
 
-  it("says how much tools should say", () => {
+  test("says how much tools should say", () => {
     expect(logLevel({}, {})).toEqual({ CI_STEPS_LOG_LEVEL: "info" });
     expect(logLevel({}, { CI_STEPS_LOG_LEVEL: " Debug\n" })).toEqual({ CI_STEPS_LOG_LEVEL: "debug" });
     expect(logLevel({ CI_STEPS_LOG_LEVEL: "" }, { CI_STEPS_LOG_LEVEL: "warn" })).toEqual({

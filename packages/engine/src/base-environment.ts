@@ -20,7 +20,10 @@ const SECRET_VARIABLES: readonly string[] = [
   "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2", "DOCKER_AUTH_CONFIG",
 ]; // oxfmt-ignore
 
-/** The environment that all steps start from (`steps-language` 5.4); strict: hardly anything (C25). */
+/**
+ * Returns the environment that all steps start from (conformance section 5.4). With `isStrict` it holds hardly anything
+ * (conformance section 20 C25).
+ */
 export function ambientEnvironment(
   env: ProcessEnvironment,
   options: { readonly isStrict?: boolean } = {},
@@ -32,8 +35,8 @@ export function ambientEnvironment(
 const LOG_LEVELS: readonly string[] = ["debug", "info", "warn", "error"];
 
 /**
- * `CI_STEPS_LOG_LEVEL` as every step finds it (`steps-language` 5.4), so that tools know how much to say: that of the
- * job's variables, else that of the environment, else `info`.
+ * The value of `CI_STEPS_LOG_LEVEL` for every step (conformance section 5.4), so that tools know how much to say: that
+ * of the job's variables, otherwise that of the environment, otherwise `info`.
  *
  * @throws {EngineError} LOG_LEVEL_INVALID
  */
@@ -47,7 +50,10 @@ export function logLevel(vars: ProcessEnvironment, env: ProcessEnvironment): Rea
   });
 }
 
-/** What a step may ask for by `inherit_env` beyond what all get: all but what belongs to the runner. */
+/**
+ * Returns the variables that a step may request by `inherit_env` beyond those that all steps get: all but the runner's
+ * own.
+ */
 export function offeredEnvironment(env: ProcessEnvironment): Record<string, string> {
   return pick(env, (name) => !name.startsWith("STEP_RUNNER_") && name !== "STEPS");
 }

@@ -34,5 +34,5 @@ export function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRe
   const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;
   const url = isHttp ? reference.url : resolve(from.dir, path);
   if (!isHttp && from.root !== undefined && !isAbsolute(path) && existsSync(url)) assertInside(from.root, url);
-  return { kind: "zip", url, ...(reference.sha256 === undefined ? {} : { sha256: reference.sha256 }) };
+  return { kind: "zip", url, sha256: reference.sha256 };
 }

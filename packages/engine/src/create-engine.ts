@@ -1,6 +1,6 @@
 import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
-import type { LoadedStep, PipeReserve } from "@steps/executor";
+import type { LoadedStep, PipeReserve, Reaper } from "@steps/executor";
 import type { StepReference } from "@steps/model";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { type LoaderOptions, StepLoader } from "./load-step.ts";
 import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
-import { run, type RunContext, type RunHooks, type RunRequest, type RunResult } from "./run.ts";
+import { run, type RunContext, type RunHooks, type RunOptions, type RunResult } from "./run.ts";
 
 export interface EngineOptions {
   /** Name and version of the program around the engine; both stand in each trace. */
@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly program?: (stateDir: string) => string;
   /** Pipes that are there before a run begins; for a process that starts many. */
   readonly pipeReserve?: PipeReserve;
+  /** Ends what runs if we are killed; for a process that starts many. Default: one for each run, if there is a `program`. */
+  readonly reaper?: Reaper;
   /** Default: the user's directory, see `userDirectories()`. */
   readonly cacheDir?: string;
   readonly stateDir?: string;
@@ -39,9 +41,11 @@ export interface EngineOptions {
     /** Whether a git reference without a path mark may mean a path in a repository, if it is none itself. Default: yes. */
     readonly hasLegacyRefs?: boolean;
   };
-  /** Where some components are taken from instead; they are not looked for in the lock. */
+  /** Names and patterns of variables that fetched steps may export though they run code in programs of others; none by default. */
+  readonly allowedExports?: readonly string[];
+  /** Other sources for some components, which are then not looked up in the lock. */
   readonly sources?: readonly ComponentSource[];
-  /** What components have to be. Without it a branch or tag is what it is at the time. */
+  /** The lock that components have to match. When absent, a branch or tag means what it means at the time. */
   readonly lock?: Lock;
 }
 
@@ -49,7 +53,7 @@ export interface EngineOptions {
 export interface Engine extends AsyncDisposable {
   readonly cache: ComponentCache;
   readonly stateDir: string;
-  run(request: RunRequest, hooks: RunHooks, signal: AbortSignal): Promise<RunResult>;
+  run(options: RunOptions, hooks: RunHooks, signal: AbortSignal): Promise<RunResult>;
   replay(trace: TraceJson, options: ReplayOptions): Promise<ReplayReport>;
   recover(journal?: string): Promise<Recovered>;
   /** Fetches and compiles one step without running it; `baseDir` is where local references start. */
@@ -79,7 +83,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { traceSync = "background", runner } = options;
   const { program: makeProgram } = options;
   const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
-  const { pipeReserve } = options;
+  const { pipeReserve, reaper } = options;
   const context: RunContext = {
     cache,
     cacheDir,
@@ -89,7 +93,9 @@ export function createEngine(options: EngineOptions): Engine {
     runner,
     program,
     pipeReserve,
+    reaper,
     hasLegacyRefs,
+    allowedExports: options.allowedExports ?? [],
     sources: options.sources ?? [],
   };
   return {

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { privateDirectory, userDirectories } from "./directories.ts";
 
 describe("userDirectories()", () => {
-  it.each<[Record<string, string>, string, string]>([
+  test.each<[Record<string, string>, string, string]>([
     [{ HOME: "/h" }, "/h/.cache/step-runner/v1", "/h/.local/state/step-runner/v1"],
     [{ HOME: "/h", XDG_CACHE_HOME: "/c", XDG_STATE_HOME: "/s" }, "/c/step-runner/v1", "/s/step-runner/v1"],
     [
@@ -24,7 +24,7 @@ describe("userDirectories()", () => {
 });
 
 describe("privateDirectory()", () => {
-  it("makes it for its owner alone, and leaves the mode of one that was there", () => {
+  test("makes it for its owner alone, and leaves the mode of one that was there", () => {
     const path = join(tempDir(), "a/b");
     expect(privateDirectory(path)).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -33,7 +33,7 @@ describe("privateDirectory()", () => {
     expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
-  it.each([0o770, 0o702, 0o777])("refuses one of mode %o, with a hint", (mode) => {
+  test.each([0o770, 0o702, 0o777])("refuses one of mode %o, with a hint", (mode) => {
     const path = join(tempDir(), "shared");
     mkdirSync(path);
     chmodSync(path, mode);

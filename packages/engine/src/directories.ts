@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/cache";
 import { EngineError } from "./engine-error.ts";
 
 /** Where a runner keeps what outlives a run. */
@@ -28,30 +29,55 @@ export function userDirectories(env: Readonly<Record<string, string | undefined>
 function homeOf(env: Readonly<Record<string, string | undefined>>): string {
   try {
     return env["HOME"] || homedir();
-  } catch (cause) {
-    void cause;
+  } catch {
     return "/";
   }
 }
 
+/** What to do about a state directory that cannot be used. */
+export const STATE_HINT = "Name another directory with --state-dir or STEP_RUNNER_STATE_DIR.";
+
 /**
- * Makes a directory that only we may write to, or takes one that is so.
+ * Makes a directory that only we may write to, whatever the umask, or takes one that is so. One that was there keeps its
+ * mode, since others may be meant to look into it.
  *
- * @throws {EngineError} STATE_UNSAFE if it belongs to somebody else or others may write to it
+ * @throws {EngineError} STATE_UNSAFE if it belongs to somebody else, others may write to it, or it is a link of somebody
+ * else; STATE_UNUSABLE if it cannot be made
  */
 export function privateDirectory(path: string): string {
-  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
-  const stat = statSync(path);
-  const uid = process.getuid?.();
-  if (uid !== undefined && stat.uid !== uid) {
-    throw new EngineError("STATE_UNSAFE", `Cannot use directory "${path}": it belongs to user ${stat.uid}`);
+  const problem = makeAndLook(path);
+  if (problem === undefined) return path;
+  throw new EngineError("STATE_UNSAFE", `Cannot use directory "${path}": ${problem}`, {
+    hint: problem.startsWith("others") ? `Run chmod go-w ${path}, or name another directory.` : STATE_HINT,
+  });
+}
+
+function makeAndLook(path: string): string | undefined {
+  try {
+    makePrivateFolder(path);
+    return folderProblem(path);
+  } catch (cause) {
+    throw stateFailure(path, cause);
   }
-  if ((stat.mode & 0o022) !== 0) {
-    throw new EngineError("STATE_UNSAFE", `Cannot use directory "${path}": others may write to it`, {
-      hint: `Run chmod go-w ${path}, or name another directory.`,
-    });
+}
+
+/** What a failure to write below the state directory says: where, why, how much room there is, and what to do. */
+export function stateFailure(path: string, cause: unknown): EngineError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const isFull = code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
+  // In the sentence itself, which becomes part of others that have no hint.
+  const room = isFull ? `${roomAt(dirname(path))}; --state-dir or STEP_RUNNER_STATE_DIR names another place` : "";
+  return new EngineError("STATE_UNUSABLE", `Cannot write "${path}": ${describeFolderError(cause)}${room}`, {
+    cause,
+    ...(isFull ? {} : { hint: STATE_HINT }),
+  });
+}
+
+function roomAt(path: string): string {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return ` (${bavail * bsize} bytes are free)`;
+  } catch {
+    return "";
   }
-  // The umask of the caller; a folder that was there keeps its mode, since others may be meant to look into it.
-  if (made !== undefined && (stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
-  return path;
 }

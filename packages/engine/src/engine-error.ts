@@ -5,6 +5,8 @@ export type EngineErrorCode =
   | "REFERENCE_INVALID"
   | "STEP_NOT_FOUND"
   | "STATE_UNSAFE"
+  /** The state directory cannot be made or written to. */
+  | "STATE_UNUSABLE"
   | "JOURNAL_NOT_FOUND"
   | "JOURNAL_IN_USE"
   | "JOURNAL_CHANGED"
@@ -13,11 +15,9 @@ export type EngineErrorCode =
   | "LOCK_INVALID"
   | "LOCK_MISMATCH"
   | "NOT_LOCKED"
-  | "LOG_LEVEL_INVALID"
-  /** A built-in step was given something that it cannot use. */
-  | "BUILTIN_FAILED";
+  | "LOG_LEVEL_INVALID";
 
-/** What keeps a run from being put together. */
+/** An error that keeps a run from being put together. */
 export class EngineError extends StepsError<EngineErrorCode> {}
 
 /** A step's files do not compile. All that is wrong with them is in `diagnostics`. */

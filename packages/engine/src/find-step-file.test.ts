@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { assertInside, findStepFile, isStepNotFound } from "./find-step-file.ts";
 
 function folder(files: Readonly<Record<string, string>>): string {
@@ -20,22 +20,22 @@ function errorOf(find: () => unknown): { readonly code: string; readonly message
 }
 
 describe("findStepFile()", () => {
-  it("takes func.yml before step.yml and says what it passed over", () => {
+  test("takes func.yml before step.yml and says what it passed over", () => {
     const dir = folder({ "step.yml": "step", "func.yml": "func" });
     const found = findStepFile(dir, undefined, undefined);
-    expect(found).toMatchObject({ file: "func.yml", text: "func", shadowed: "step.yml" });
+    expect(found).toMatchObject({ file: "func.yml", content: Buffer.from("func"), shadowed: "step.yml" });
     expect(findStepFile(folder({ "step.yml": "x" }), undefined, undefined)).toMatchObject({
       file: "step.yml",
       shadowed: undefined,
     });
     expect(findStepFile(dir, "step.yml", undefined)).toMatchObject({
       file: "step.yml",
-      text: "step",
+      content: Buffer.from("step"),
       shadowed: undefined,
     });
   });
 
-  it("says what is missing: the folder, or a step in it", () => {
+  test("says what is missing: the folder, or a step in it", () => {
     const dir = folder({});
     expect(errorOf(() => findStepFile(dir, undefined, undefined))).toMatchObject({
       code: "STEP_NOT_FOUND",
@@ -48,14 +48,14 @@ describe("findStepFile()", () => {
     expect(isStepNotFound(errorOf(() => findStepFile(dir, undefined, undefined)))).toBe(true);
   });
 
-  it("refuses a folder in the place of the file, and a file too large", () => {
+  test("refuses a folder in the place of the file, and a file too large", () => {
     const dir = folder({ "big.yml": "#".repeat(4 * 1024 * 1024 + 1) });
     mkdirSync(join(dir, "step.yml"));
     expect(errorOf(() => findStepFile(dir, undefined, undefined)).message).toContain("not a file");
     expect(errorOf(() => findStepFile(dir, "big.yml", undefined)).message).toContain("bytes");
   });
 
-  it("refuses a link that leads out of the component, wherever it points", () => {
+  test("refuses a link that leads out of the component, wherever it points", () => {
     const outside = folder({ "step.yml": "secret" });
     const root = folder({});
     symlinkSync(join(outside, "step.yml"), join(root, "step.yml"));
@@ -69,7 +69,7 @@ describe("findStepFile()", () => {
 });
 
 describe("assertInside()", () => {
-  it("takes what lies inside, also by names that begin with dots", () => {
+  test("takes what lies inside, also by names that begin with dots", () => {
     const root = folder({});
     mkdirSync(join(root, "..hidden"));
     expect(() => assertInside(root, join(root, "..hidden"))).not.toThrow();

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { DEFAULT_FILES, isStepsError } from "@steps/model";
+import { isInside } from "@steps/platform";
 import { EngineError } from "./engine-error.ts";
 
 /** A step file on disk. */
@@ -8,7 +9,7 @@ export interface StepFile {
   /** Absolute folder of the file. */
   readonly dir: string;
   readonly file: string;
-  readonly text: string;
+  readonly content: Uint8Array;
   /** The other default file in the same folder, which was not taken. */
   readonly shadowed: string | undefined;
 }
@@ -37,7 +38,7 @@ export function findStepFile(dir: string, file: string | undefined, root: string
   return {
     dir,
     file: chosen,
-    text: readFileSync(path, "utf8"),
+    content: readFileSync(path),
     shadowed: found.find((name) => name.slice(0, 4) !== chosen.slice(0, 4)),
   };
 }
@@ -49,10 +50,8 @@ export function isStepNotFound(error: unknown): boolean {
 
 /** Refuses a path that leads out of a component, also by links. @throws {EngineError} REFERENCE_INVALID */
 export function assertInside(root: string, path: string): void {
-  const inner = relative(realpathSync(root), realpathSync(path));
-  if (inner === ".." || inner.startsWith(`..${sep}`) || isAbsolute(inner)) {
-    throw new EngineError("REFERENCE_INVALID", `Cannot use "${path}": it is outside its component`);
-  }
+  if (isInside(root, path)) return;
+  throw new EngineError("REFERENCE_INVALID", `Cannot use "${path}": it is outside its component`);
 }
 
 function notFound(dir: string, file: string | undefined, root: string | undefined): EngineError {

@@ -3,7 +3,7 @@ import type { TraceJson } from "@steps/proto";
 import { createRecorder, parseJournal } from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
 
-/** What a journal says. */
+/** The contents of a journal. */
 export interface FoldedJournal {
   readonly trace: TraceJson;
   /** Whether the run wrote its last event. */

@@ -10,12 +10,12 @@ test("what is named and what GitLab keeps secret is marked wherever it stands", 
   for (const part of [marked.vars, marked.env, marked.offeredEnv]) {
     expect(mapObject(part, (value) => isSensitive(value))).toEqual({ MINE: true, CI_JOB_TOKEN: true, PLAIN: false });
   }
-  expect(marked.secrets).toEqual(["mine", "token", "mine", "token"]);
+  expect(marked.maskedValues).toEqual(["mine", "token", "mine", "token"]);
 });
 
 test("a name that a job's variable has makes the variable of the environment secret too", () => {
   const marked = markVariables({ ...nothing, vars: { KEY: "a" }, env: { KEY: "b" } }, ["KEY"]);
-  expect(marked.secrets).toEqual(["a", "b"]);
+  expect(marked.maskedValues).toEqual(["a", "b"]);
 });
 
 test.each([
@@ -25,12 +25,12 @@ test.each([
   ["http://proxy:3128", []],
   ["http://user@proxy", []],
 ])("of the proxy %s the password is a secret", (value, secrets) => {
-  expect(markVariables({ ...nothing, env: { https_proxy: value, OTHER: value } }, []).secrets).toEqual(secrets);
+  expect(markVariables({ ...nothing, env: { https_proxy: value, OTHER: value } }, []).maskedValues).toEqual(secrets);
 });
 
 test("names of an object's own members are names like others", () => {
   const vars = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
   const marked = markVariables({ ...nothing, vars }, ["__proto__"]);
   expect(Object.keys(marked.vars)).toEqual(["__proto__", "constructor"]);
-  expect(marked.secrets).toEqual(["x"]);
+  expect(marked.maskedValues).toEqual(["x"]);
 });

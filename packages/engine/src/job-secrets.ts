@@ -12,13 +12,13 @@ export interface JobVariables {
 
 /** The same with its secrets marked. */
 export interface MarkedVariables extends JobVariables {
-  /** All that has to be masked of it. */
-  readonly secrets: readonly string[];
+  /** The values that have to be masked: those of marked variables, and the passwords of proxies. */
+  readonly maskedValues: readonly string[];
 }
 
 /**
  * Marks the variables of a job that are secret, wherever they stand: those that are named, and those that are secret by
- * GitLab's definition. What proxies are asked with is among the secrets too.
+ * GitLab's definition. What proxies are asked with is masked too.
  */
 export function markVariables(job: JobVariables, named: Iterable<string>): MarkedVariables {
   const { vars, env, offeredEnv } = job;
@@ -31,14 +31,14 @@ export function markVariables(job: JobVariables, named: Iterable<string>): Marke
         masked.has(name) ? (sensitive(value) as RuntimeString) : value,
       ]),
     );
-  const secrets = [...Object.entries(vars), ...Object.entries(env)].flatMap(([name, value]) =>
+  const values = [...Object.entries(vars), ...Object.entries(env)].flatMap(([name, value]) =>
     masked.has(name) ? [revealString(value)] : [],
   );
   return {
     vars: mark(vars),
     env: mark(env),
     offeredEnv: mark(offeredEnv),
-    secrets: [...secrets, ...proxyPasswords(env)],
+    maskedValues: [...values, ...proxyPasswords(env)],
   };
 }
 
@@ -55,8 +55,7 @@ function proxyPasswords(env: Variables): string[] {
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
-  } catch (cause) {
-    void cause;
+  } catch {
     return text;
   }
 }

@@ -1,4 +1,6 @@
-import { closeSync, constants, fdatasync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fdatasync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { stateFailure } from "./directories.ts";
+import type { EngineError } from "./engine-error.ts";
 import { createJournal, type JournalEvent } from "@steps/trace";
 
 /**
@@ -14,15 +16,18 @@ const BACKGROUND_MS = 100;
  * power cut may take depends on `sync`.
  */
 export class JournalFile implements AsyncDisposable {
-  readonly #fd: number;
+  readonly #path: string;
   readonly #sync: TraceSync;
-  readonly #journal = createJournal();
+  #fd: number;
+  #journal = createJournal();
+  #writtenRoot = this.#journal.root;
+  #failure: EngineError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
 
   constructor(path: string, sync: TraceSync) {
-    const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-    this.#fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    this.#fd = create(path);
+    this.#path = path;
     this.#sync = sync;
   }
 
@@ -30,13 +35,36 @@ export class JournalFile implements AsyncDisposable {
     return this.#journal.root;
   }
 
+  /** The root of what was written whole: after a failure it is not that of all events. */
+  get writtenRoot(): string {
+    return this.#writtenRoot;
+  }
+
   get count(): number {
     return this.#journal.count;
   }
 
-  /** Appends an event. @throws when the disk is full */
+  /**
+   * The error that kept an event from being written, such as a full disk. Nothing is written after it. Undefined if
+   * there was none.
+   */
+  get failure(): EngineError | undefined {
+    return this.#failure;
+  }
+
+  /** Appends an event. */
   append(event: JournalEvent): void {
     const line = Buffer.from(this.#journal.encode(event));
+    if (this.#failure !== undefined) return;
+    try {
+      this.#write(line, event);
+      this.#writtenRoot = this.#journal.root;
+    } catch (error) {
+      this.#failure = stateFailure(this.#path, error);
+    }
+  }
+
+  #write(line: Buffer, event: JournalEvent): void {
     for (let at = 0; at < line.length;) at += writeSync(this.#fd, line, at);
     const isBarrier = event.type === "process-starting" || event.type === "run-finished";
     if (this.#sync === "all" || (this.#sync === "step" && isBarrier)) fdatasyncSync(this.#fd);
@@ -44,8 +72,30 @@ export class JournalFile implements AsyncDisposable {
     if (this.#sync === "background") this.#timer ??= setTimeout(() => this.#syncSoon(), BACKGROUND_MS).unref();
   }
 
+  /** Puts a journal of these events in the place of the one that was written: a reader finds the one or the other. */
+  async replace(events: readonly JournalEvent[]): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#syncing;
+    const path = `${this.#path}.masked`;
+    const journal = createJournal();
+    const lines = events.map((event) => Buffer.from(journal.encode(event)));
+    this.#journal = journal;
+    try {
+      const fd = create(path);
+      closeSync(this.#fd);
+      this.#fd = fd;
+      for (const line of lines) for (let at = 0; at < line.length;) at += writeSync(fd, line, at);
+      if (this.#sync !== "none") fdatasyncSync(fd);
+      renameSync(path, this.#path);
+      this.#writtenRoot = journal.root;
+    } catch (error) {
+      rmSync(path, { force: true });
+      this.#failure ??= stateFailure(this.#path, error);
+    }
+  }
+
   #syncSoon(): void {
-    // What comes while the disk is busy needs a wait of its own.
+    // Events that arrive while the disk is busy need another sync of their own.
     this.#timer = undefined;
     const before = this.#syncing ?? Promise.resolve();
     this.#syncing = before.then(() => new Promise((resolve) => fdatasync(this.#fd, () => resolve())));
@@ -56,4 +106,9 @@ export class JournalFile implements AsyncDisposable {
     await this.#syncing;
     closeSync(this.#fd);
   }
+}
+
+function create(path: string): number {
+  const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
 }

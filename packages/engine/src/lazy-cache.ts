@@ -9,7 +9,6 @@ export function lazyCache(options: CacheOptions): ComponentCache {
   };
   return {
     resolve: async (request, resolveOptions) => (await open()).resolve(request, resolveOptions),
-    materialize: async (component, targetDir) => (await open()).materialize(component, targetDir),
     list: async () => (await open()).list(),
     verify: async () => (await open()).verify(),
     collect: async (limits) => (await open()).collect(limits),

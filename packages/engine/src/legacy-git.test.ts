@@ -1,9 +1,9 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { legacyReadings } from "./legacy-git.ts";
 
 const reference = { kind: "git", version: "v1", dir: "steps" } as const;
 
-it("moves segments from the repository to the path, one at a time", () => {
+test("moves segments from the repository to the path, one at a time", () => {
   const readings = legacyReadings({ ...reference, url: "https://host.example/g/p/a/b" });
   expect(readings.map(({ repository, path }) => [repository, path])).toEqual([
     ["https://host.example/g/p/a", "b"],
@@ -15,12 +15,12 @@ it("moves segments from the repository to the path, one at a time", () => {
   ]);
 });
 
-it("takes the name of a file as it is", () => {
+test("takes the name of a file as it is", () => {
   const [reading] = legacyReadings({ ...reference, url: "https://host.example/g/p/x.yml" });
   expect(reading?.steps).toEqual([{ ...reference, url: "https://host.example/g/p", dir: "steps", file: "x.yml" }]);
 });
 
-it.each([
+test.each([
   { ...reference, url: "https://host.example/g/p" },
   { ...reference, url: "https://host.example/g/p/a", dir: "steps/b" },
   { ...reference, url: "https://host.example/g/p/a", dir: "" },
@@ -30,6 +30,6 @@ it.each([
   expect(legacyReadings(given)).toEqual([]);
 });
 
-it("ends", () => {
+test("ends", () => {
   expect(legacyReadings({ ...reference, url: `https://host.example/${"a/".repeat(1000)}` }).length).toBe(8);
 });

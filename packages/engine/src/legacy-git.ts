@@ -5,7 +5,7 @@ const MAX_READINGS = 8;
 /** Owner and project: no host has repositories above that. */
 const MIN_SEGMENTS = 2;
 
-/** What says that there is nothing under an address, so that another reading of it may be tried. */
+/** The errors that mean that nothing exists at an address, so that another reading of it may be tried. */
 const NOTHING_THERE: ReadonlySet<string> = new Set(["REPOSITORY_NOT_FOUND", "PIN_MISSING", "NOT_LOCKED", "OFFLINE"]);
 
 /** Whether an error says that there is no such repository; the network and credentials are other matters. */
@@ -22,8 +22,9 @@ export interface LegacyReading {
 }
 
 /**
- * What a short git reference without a path mark may also mean, as the blueprint writes it: `host/group/project/dir@REV` is
- * `steps/dir.yml` or `steps/dir/` in `host/group/project` (`steps-language` C7). The nearest reading comes first.
+ * Returns the other meanings of a short git reference without a path mark, in the form of the blueprint:
+ * `host/group/project/dir@REV` is `steps/dir.yml` or `steps/dir/` in `host/group/project` (conformance section 20 C7).
+ * The nearest reading comes first.
  */
 export function legacyReadings(reference: GitReference): readonly LegacyReading[] {
   const { url, dir, file } = reference;

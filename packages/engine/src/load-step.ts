@@ -5,8 +5,8 @@ import { compileStepFile, type Compiled } from "@steps/compiler";
 import type { LoadedStep, LoadFrom, LoadStep } from "@steps/executor";
 import {
   type ActionReference,
+  decodeSource,
   type Diagnostic,
-  digestOf,
   encodeSpecDefinition,
   type EnvironmentRecord,
   formatReference,
@@ -15,12 +15,13 @@ import {
   publicUrl,
   type OciReference,
   type Resource,
+  type Source,
   type SpecDefinition,
   type StepReference,
   type ZipReference,
 } from "@steps/model";
-import { BUILTIN_NAMES, builtinStep } from "./builtin-specs.ts";
-import { scriptStep } from "./builtin-step.ts";
+import { digestOf } from "@steps/platform";
+import { BUILTIN_NAMES, builtinStep, scriptStep } from "@steps/builtins";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { ociRequest, registryVariables, zipRequest } from "./component-requests.ts";
 import { projectNames } from "./github/project-names.ts";
@@ -287,7 +288,7 @@ export class StepLoader {
     const component = await this.#options.cache.resolve(request, {
       signal: options.signal,
       onProgress: (progress) => this.#options.onProgress?.(options.path, name, progress),
-      ...(pin === undefined ? {} : { pin }),
+      pin,
     });
     // A step that names a component again says nothing new.
     if (component.note !== undefined && !this.#told.has(component.note)) {
@@ -319,7 +320,7 @@ export class StepLoader {
     mkdirSync(parent, { recursive: true, mode: 0o700 });
     this.#copyCount += 1;
     const root = join(parent, String(this.#copyCount));
-    const copy = new PrivateCopy(root, component.dir, () => this.#options.cache.materialize(component, root));
+    const copy = new PrivateCopy(root, component.dir, () => component.copyTo(root));
     this.#copies.set(key, copy);
     this.#copyAt.set(root, copy);
     return copy;
@@ -337,7 +338,7 @@ export class StepLoader {
         `"${found.dir}" has both ${found.file} and ${found.shadowed}; ${found.file} is used`,
       );
     }
-    const compiled = this.#compileText(origin.name, found.text);
+    const compiled = this.#compileSource(decodeSource(origin.name, found.content));
     this.#options.onDiagnostics?.(options.path, compiled.diagnostics);
     const { specDefinition } = compiled;
     if (specDefinition === undefined) throw new CompileError(origin.name, compiled.diagnostics);
@@ -353,12 +354,12 @@ export class StepLoader {
     };
   }
 
-  #compileText(name: string, text: string): Compiled {
-    const key = `${name}\0${text}`;
+  #compileSource(source: Source): Compiled {
+    const key = `${source.name}\0${source.malformed?.byte ?? ""}\0${source.text}`;
     let compiled = this.#compiled.get(key);
     if (compiled === undefined) {
       const { isLenient, isStrict } = this.#options;
-      compiled = compileStepFile({ name, text }, { isLenient: isLenient === true, isStrict: isStrict === true });
+      compiled = compileStepFile(source, { isLenient: isLenient === true, isStrict: isStrict === true });
       this.#compiled.set(key, compiled);
     }
     return compiled;

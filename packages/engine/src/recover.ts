@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { killSurvivors, removeContainers } from "@steps/executor";
+import { killSurvivors } from "@steps/executor";
+import { removeContainers } from "./remove-containers.ts";
 import type { StepRecordJson, TraceJson } from "@steps/proto";
 import { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";

@@ -1,5 +1,5 @@
 import type { Comparison, Difference } from "@steps/trace";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { verdictOf } from "./replay.ts";
 
 function comparison(...found: readonly (readonly [kind: string, severity: Difference["severity"]])[]): Comparison {
@@ -10,7 +10,7 @@ function comparison(...found: readonly (readonly [kind: string, severity: Differ
 }
 
 describe("verdictOf()", () => {
-  it.each<[string, Comparison, string]>([
+  test.each<[string, Comparison, string]>([
     ["nothing", comparison(), "same"],
     [
       "drift that does not count",

@@ -67,6 +67,8 @@ export interface ReplayReport {
   /** Why, a sentence each. */
   readonly reasons: readonly string[];
   readonly traceId: string;
+  /** How the job of the trace ended; absent if nothing was run. */
+  readonly recordedStatus?: string;
   /** Absent if nothing was run. */
   readonly replay?: RunResult;
   readonly comparison?: Comparison;
@@ -127,37 +129,42 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
   const result = await run(
     context,
     {
-      entry: "replay",
-      source: request.source,
-      specDefinition: request.definition,
-      inputs: { ...request.inputs, ...supply("input") },
-      vars: { ...request.vars, ...supply("variable") },
-      env: { ...request.env, ...supply("env") },
-      offeredEnv: { ...request.inheritedEnv, ...supply("inherited") },
-      grants: supply("secret"),
-      mode: request.mode,
-      ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
-      workDir: places.workDir,
-      baseDir: places.baseDir,
-      secrets: maskedAgain(request.missing, options.secrets ?? {}),
+      job: {
+        entry: "replay",
+        name: request.jobName,
+        source: request.source,
+        specDefinition: request.definition,
+        inputs: { ...request.inputs, ...supply("input") },
+        vars: { ...request.vars, ...supply("variable") },
+        env: { ...request.env, ...supply("env") },
+        offeredEnv: { ...request.inheritedEnv, ...supply("inherited") },
+        grants: supply("secret"),
+        maskedValues: maskedAgain(request.missing, options.secrets ?? {}),
+        mode: request.mode,
+        workDir: places.workDir,
+        baseDir: places.baseDir,
+      },
       parentTraceId: traceId,
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      ...(options.github === undefined ? {} : { github: options.github }),
-      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-      ...(options.hurry === undefined ? {} : { hurry: options.hurry }),
+      timeoutMs: options.timeoutMs,
+      github: options.github,
+      graceMs: options.graceMs,
+      hurry: options.hurry,
       pin: (wanted) => findPin(pins, wanted, places),
     },
     options.hooks ?? {},
     options.signal,
   );
+  const recordedStatus = trace.root?.det?.status ?? "run_status_unspecified";
   const stopped = verdictOfOutcome(result.outcome);
-  if (stopped !== undefined)
-    return report(stopped, [result.outcome.error?.message ?? "The replay was cancelled"], { replay: result });
+  if (stopped !== undefined) {
+    const reasons = [result.outcome.error?.message ?? "The replay was cancelled"];
+    return report(stopped, reasons, { replay: result, recordedStatus });
+  }
   const comparison = compareTraces(trace, result.trace(), {
     isStrict: options.isStrict === true,
-    ...(options.ignore === undefined ? {} : { ignore: options.ignore }),
+    ignore: options.ignore,
   });
-  return report(verdictOf(comparison), [], { replay: result, comparison });
+  return report(verdictOf(comparison), [], { replay: result, comparison, recordedStatus });
 }
 
 /** Kinds of differences that only a strict replay minds: the result is the same. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   closeRunDirectory,
   createRunDirectory,
@@ -15,7 +15,7 @@ import {
 } from "./run-directory.ts";
 
 describe("run directories", () => {
-  it("are private, unique and listed with the newest first", async () => {
+  test("are private, unique and listed with the newest first", async () => {
     const state = join(tempDir(), "state");
     const made = [];
     for (let index = 0; index < 3; index += 1) {
@@ -30,7 +30,7 @@ describe("run directories", () => {
     }
   });
 
-  it("are alive while their process is, and closed when they were closed", () => {
+  test("are alive while their process is, and closed when they were closed", () => {
     const state = join(tempDir(), "state");
     const run = createRunDirectory(state);
     expect([isAlive(run), isClosed(run)]).toEqual([true, false]);
@@ -38,7 +38,7 @@ describe("run directories", () => {
     expect(isClosed(run)).toBe(true);
   });
 
-  it("lose what their steps needed, also folders that may not be written to", () => {
+  test("lose what their steps needed, also folders that may not be written to", () => {
     const run = createRunDirectory(join(tempDir(), "state"));
     mkdirSync(join(run.tmp, "mod/inner"), { recursive: true });
     writeFileSync(join(run.tmp, "mod/inner/file"), "");
@@ -48,7 +48,7 @@ describe("run directories", () => {
     expect(existsSync(run.tmp)).toBe(false);
   });
 
-  it("are not alive when another process got their number", async () => {
+  test("are not alive when another process got their number", async () => {
     const state = join(tempDir(), "state");
     const run = createRunDirectory(state);
     const owner = join(run.path, "owner");
@@ -66,7 +66,7 @@ describe("run directories", () => {
     }
   });
 
-  it("of old runs are forgotten; those that still run, or have just ended in a process that lives, are not", () => {
+  test("of old runs are forgotten; those that still run, or have just ended in a process that lives, are not", () => {
     const state = join(tempDir(), "state");
     const running = createRunDirectory(state);
     const justEnded = createRunDirectory(state);
@@ -85,7 +85,7 @@ describe("run directories", () => {
     expect(left).toBeLessThanOrEqual(112);
   });
 
-  it("leave alone what is not a run", () => {
+  test("leave alone what is not a run", () => {
     const state = join(tempDir(), "state");
     const run = createRunDirectory(state);
     mkdirSync(join(state, "runs/mine"));
@@ -94,7 +94,7 @@ describe("run directories", () => {
 });
 
 describe("ownerOf", () => {
-  it("a process that has ended and is not waited for yet is none", async () => {
+  test("a process that has ended and is not waited for yet is none", async () => {
     // The shell's child ends and stays, since exec leaves nobody who waits for it.
     const parent = spawn("sh", ["-c", "sleep 0.05 & echo $!; exec sleep 30"], { stdio: ["ignore", "pipe", "ignore"] });
     try {

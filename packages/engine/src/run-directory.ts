@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { privateDirectory } from "./directories.ts";
 
 /** The private directory of one run: its journal, its logs, and what its steps need while they run. */
@@ -69,9 +70,7 @@ function removeTree(path: string): void {
     try {
       remove();
       return;
-    } catch (cause) {
-      void cause;
-    }
+    } catch {}
   }
 }
 
@@ -89,6 +88,12 @@ export function isClosed(directory: RunDirectory): boolean {
   return readOptional(join(directory.path, "closed")) !== undefined;
 }
 
+/** The number of the process that owns a run; it may have been given to another one since. */
+export function ownerPidOf(directory: RunDirectory): number | undefined {
+  const owner = readOptional(join(directory.path, "owner"));
+  return owner === undefined ? undefined : Number(owner.split(" ")[0]);
+}
+
 /** Whether the process that owns a run still exists. */
 export function isAlive(directory: RunDirectory): boolean {
   const owner = readOptional(join(directory.path, "owner"));
@@ -101,12 +106,9 @@ export function isAlive(directory: RunDirectory): boolean {
  * one that does not exist, or has ended and is only waited for by its parent.
  */
 export function ownerOf(pid: number): string {
-  const stat = readOptional(`/proc/${pid}/stat`);
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
-  const [state = "", startTime = "0"] = [fields[0], fields[19]];
-  const isGone = stat === undefined || state === "Z" || state === "X";
-  const boot = readOptional("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-  return isGone && pid !== process.pid ? "" : `${pid} ${startTime} ${boot}`;
+  const stat = readProcessStat(pid);
+  const isGone = stat === undefined || hasEnded(stat);
+  return isGone && pid !== process.pid ? "" : `${pid} ${stat?.startTime ?? "0"} ${bootId()}`;
 }
 
 /** Where the parts of a run lie. */

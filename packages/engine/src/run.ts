@@ -1,20 +1,16 @@
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { execute, type PipeReserve } from "@steps/executor";
+import { execute, type PipeReserve, Reaper } from "@steps/executor";
 import {
   type Diagnostic,
   Environment,
-  type EnvironmentRecord,
   exitCodeOf,
   formatDiagnostic,
+  type Job,
   mapObject,
   type Outcome,
-  type Position,
   type Resource,
-  type RunMode,
   type RuntimeString,
-  type RuntimeValue,
   sensitive,
-  type SpecDefinition,
   type StepEvent,
 } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
@@ -27,54 +23,39 @@ import {
   type Masker,
   type Recorder,
 } from "@steps/trace";
+import type { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
 import type { ComponentSource } from "./components/component-source.ts";
 import type { GithubOptions } from "./github/github-options.ts";
 import { LazyActionHost } from "./github/lazy-action-host.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
+import { reaperCommand } from "./reap-runs.ts";
 import { createRunDirectory, removeTemporary, type RunDirectory } from "./run-directory.ts";
+import { maskedJournal } from "./mask-journal.ts";
 import { describeRuntime } from "./runtime.ts";
 import { type OutputListener, StepLogFile } from "./step-log-file.ts";
 
-/** A job to run: compiled, with everything that is known about it. */
-export interface RunRequest {
-  readonly entry: "ci" | "local" | "run" | "replay" | "service";
-  /** As the user named the input: a file, `STEPS`, `-`. */
-  readonly source: string;
-  readonly specDefinition: SpecDefinition;
-  readonly positionOf?: (pointer: string) => Position | undefined;
-  readonly inputs?: Readonly<Record<string, RuntimeValue>>;
-  /** Job variables, the context `vars`; not environment. */
-  readonly vars?: Readonly<Record<string, RuntimeString>>;
-  /** The environment below all that steps declare; nothing is added to it. */
-  readonly env: Readonly<Record<string, RuntimeString>>;
-  /** Variables that steps of the user's own may name in `inherit_env` though they are not in `env`. */
-  readonly offeredEnv?: Readonly<Record<string, RuntimeString>>;
-  /** What the job can grant its steps, by name; masked job variables can be granted too. */
-  readonly grants?: Readonly<Record<string, RuntimeString>>;
-  readonly mode?: RunMode;
-  /** What GitHub actions are told. */
+/** A run of a job: the job, and what is true of this run alone. */
+export interface RunOptions {
+  readonly job: Job;
+  /** What GitHub actions are told. Default: what the job variables say. */
   readonly github?: GithubOptions;
-  readonly jobName?: string;
-  /** Absolute. */
-  readonly workDir: string;
-  /** Absolute; where the job's local references start. */
-  readonly baseDir: string;
-  /** Values to mask wherever they turn up. */
-  readonly secrets?: readonly string[];
   /** Whether what has the shape of one of GitLab's tokens (`glpat-…`) is masked too, after its prefix. Default: yes. */
   readonly maskTokens?: boolean;
+  /** How long the whole job may take, in milliseconds. Default: as long as it needs. */
   readonly timeoutMs?: number;
-  /** Ends the grace of a cancelled step at once. */
-  readonly hurry?: AbortSignal;
-  /** How long a cancelled step has between TERM and KILL; 10 seconds unless given. */
+  /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: 10 seconds. */
   readonly graceMs?: number;
+  /** Ends the grace of a cancelled step as soon as it is aborted. Absent: the grace is never cut short. */
+  readonly hurry?: AbortSignal;
+  /** Whether unknown keys in the step files that are loaded are warnings. Default: no, they are errors. */
   readonly isLenient?: boolean;
-  /** How much output is stored of a step and of the whole job, in bytes; 64 MiB and 1 GiB unless given. */
+  /** How much output is stored of a step and of the whole job, in bytes. Default: 64 MiB and 1 GiB. */
   readonly logLimits?: { readonly stepBytes: number; readonly jobBytes: number };
-  /** Replay: the trace that this run repeats, and what its components must be. */
+  /** The trace that this run repeats. Absent for a run that is no replay. */
   readonly parentTraceId?: string;
+  /** The component that a request has to resolve to, as the replayed trace names it. Absent for a run that is no replay. */
   readonly pin?: (request: ComponentRequest) => Resource;
 }
 
@@ -100,6 +81,8 @@ export interface RunResult {
   /** Holds the journal and the logs. */
   readonly directory: RunDirectory;
   readonly unmaskable: number;
+  /** How many secrets were masked as they are, while not all of their encodings were. */
+  readonly partlyEncoded: number;
   /** SHA-256 of the journal's last line: what tells later whether something else wrote in it. */
   readonly journalRoot: string;
 }
@@ -114,8 +97,10 @@ export interface RunContext {
   readonly runner: { readonly name: string; readonly version: string };
   readonly program: (() => string) | undefined;
   readonly hasLegacyRefs: boolean;
+  readonly allowedExports: readonly string[];
   readonly sources: readonly ComponentSource[];
   readonly pipeReserve: PipeReserve | undefined;
+  readonly reaper: Reaper | undefined;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
@@ -124,18 +109,36 @@ const MAX_JOB_LOG_BYTES = 1024 * 1024 * 1024;
 /** Runs a job to its end. It rejects only for faults of the runner's own, such as a full disk. */
 export async function run(
   context: RunContext,
-  request: RunRequest,
+  options: RunOptions,
   hooks: RunHooks,
   signal: AbortSignal,
 ): Promise<RunResult> {
+  const job = withMarkedGrants(options.job);
   const directory = createRunDirectory(context.stateDir);
   await using journal = new JournalFile(directory.journal, context.traceSync);
-  const masker = createMasker({ masksTokens: request.maskTokens !== false });
-  for (const secret of request.secrets ?? []) masker.add(secret);
-  const recording = new Recording(journal, masker, hooks);
-  recording.observe(started(context, request, directory.traceId));
-  const { outcome, outputs } = await executeJob(context, request, { directory, masker, recording, hooks, signal });
+  const masker = createMasker({ masksTokens: options.maskTokens !== false });
+  for (const secret of job.maskedValues ?? []) masker.add(secret);
+  const failed = new AbortController();
+  const recording = new Recording(journal, masker, hooks, () => failed.abort());
+  recording.observe(started(context, { ...options, job }, directory.traceId));
+  using own = context.reaper === undefined ? createReaper(context) : undefined;
+  const reaper = context.reaper ?? own;
+  const executed = await executeJob(
+    context,
+    { ...options, job },
+    {
+      directory,
+      masker,
+      recording,
+      hooks,
+      signal: AbortSignal.any([signal, failed.signal]),
+      reaper,
+    },
+  );
+  const { outputs } = executed;
+  const outcome = journal.failure === undefined ? executed.outcome : failedOutcome(journal.failure, hooks);
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
+  await recording.maskLate(directory.journal);
   removeTemporary(directory);
   context.ended.push(directory);
   const { error } = outcome;
@@ -149,20 +152,33 @@ export async function run(
     result: recording.results?.result(),
     directory,
     unmaskable: masker.unmaskable,
+    partlyEncoded: masker.partlyEncoded,
     journalRoot: root,
   };
 }
 
+/**
+ * How a job ends whose journal could not be written: it was ended, and the trace that is folded as the events come tells so,
+ * for there may be room where that is written.
+ */
+function failedOutcome(failure: EngineError, { wantsTrace }: RunHooks): Outcome {
+  if (wantsTrace === false) throw failure;
+  const { code, message } = failure;
+  return { status: "error", error: { code, message } };
+}
+
 /** Redacts each event once, then hands it to everything that folds over the stream. */
 class Recording {
-  readonly results: ReturnType<typeof createResultTree> | undefined;
-  readonly recorder: Recorder | undefined;
+  results: ReturnType<typeof createResultTree> | undefined;
+  recorder: Recorder | undefined;
   readonly #journal: JournalFile;
   readonly #redactor: ReturnType<typeof createRedactor>;
   readonly #onEvent: RunHooks["onEvent"];
+  readonly #onFailure: () => void;
 
-  constructor(journal: JournalFile, masker: Masker, hooks: RunHooks) {
+  constructor(journal: JournalFile, masker: Masker, hooks: RunHooks, onFailure: () => void) {
     this.#journal = journal;
+    this.#onFailure = onFailure;
     this.#redactor = createRedactor(masker);
     this.#onEvent = hooks.onEvent;
     this.recorder = hooks.wantsTrace === false ? undefined : createRecorder();
@@ -182,32 +198,65 @@ class Recording {
     this.#record(redacted);
   };
 
+  /** Takes out what became known as a secret after it was recorded: of the journal, and of what was folded of it. */
+  async maskLate(path: string): Promise<void> {
+    if (!this.#isLate) return;
+    const known = { masker: this.#redactor.masker, unwritten: this.#unwritten };
+    const events = maskedJournal(path, this.#journal.writtenRoot, known);
+    if (events === undefined) return;
+    await this.#journal.replace(events);
+    this.recorder &&= createRecorder();
+    this.results &&= createResultTree();
+    for (const event of events) {
+      this.recorder?.apply(event);
+      this.results?.apply(event);
+    }
+  }
+
+  /** What a full disk kept out of the journal. */
+  readonly #unwritten: JournalEvent[] = [];
+  /** Whether a secret became known when something had been recorded already. */
+  #isLate = false;
+  #version: number | undefined;
+
   #record(redacted: JournalEvent): void {
+    const { version } = this.#redactor.masker;
+    this.#isLate ||= this.#version !== undefined && this.#version !== version;
+    this.#version = version;
     this.#journal.append(redacted);
+    if (this.#journal.failure !== undefined) this.#unwritten.push(redacted);
+    if (this.#journal.failure !== undefined) this.#onFailure();
     this.recorder?.apply(redacted);
     this.results?.apply(redacted);
     this.#onEvent?.(redacted);
   }
 }
 
-interface Job {
+/** The things that a run writes to and is ended by. */
+interface RunParts {
   readonly directory: RunDirectory;
   readonly masker: Masker;
   readonly recording: Recording;
   readonly hooks: RunHooks;
   readonly signal: AbortSignal;
+  readonly reaper: Reaper | undefined;
 }
 
-async function executeJob(context: RunContext, request: RunRequest, job: Job): ReturnType<typeof execute> {
-  const { directory, masker, recording, hooks, signal } = job;
+/** The program that `reapRuns()` is the work of; `undefined` where there is none. */
+function createReaper({ program, stateDir }: RunContext): Reaper | undefined {
+  return program === undefined ? undefined : new Reaper(reaperCommand(program(), stateDir));
+}
+
+async function executeJob(context: RunContext, options: RunOptions, parts: RunParts): ReturnType<typeof execute> {
+  const { directory, masker, recording, hooks, signal, reaper } = parts;
   const { onProgress } = hooks;
-  const { logLimits } = request;
+  const { job, logLimits } = options;
   const budget = { bytes: logLimits?.jobBytes ?? MAX_JOB_LOG_BYTES };
-  const limits = { budget, ...(logLimits === undefined ? {} : { maxStoredBytes: logLimits.stepBytes }) };
+  const limits = { budget, maxStoredBytes: logLimits === undefined ? undefined : logLimits.stepBytes };
   const note = (path: string, level: "info" | "warning" | "error", code: string, message: string) =>
     recording.observe({ type: "note", at: Date.now(), path, level, code, message });
   await using actions = new LazyActionHost({
-    ...request.github,
+    ...options.github,
     cacheDir: context.cacheDir,
     stateDir: context.stateDir,
     traceId: directory.traceId,
@@ -215,50 +264,51 @@ async function executeJob(context: RunContext, request: RunRequest, job: Job): R
     onNote: (code, message) => note("", "info", code, message),
   });
   const isReplaced = context.sources.some(({ location }) => location === "github.com/actions/checkout");
-  const hasNativeCheckout = !isReplaced && request.github?.hasNativeCheckout !== false;
+  const hasNativeCheckout = !isReplaced && options.github?.hasNativeCheckout !== false;
   const loader = new StepLoader({
     cache: context.cache,
-    workspace: request.workDir,
+    workspace: job.workDir,
     hasNativeCheckout,
     tmpDir: directory.tmp,
-    ...(context.program === undefined ? {} : { program: context.program }),
-    ...(request.vars === undefined ? {} : { vars: request.vars }),
-    isLenient: request.isLenient === true,
-    isLax: request.mode?.compat === "2025",
+    program: context.program,
+    vars: job.vars,
+    isLenient: options.isLenient === true,
+    isLax: job.mode?.compat === "2025",
     hasLegacyRefs: context.hasLegacyRefs,
-    ...(request.pin === undefined ? {} : { pin: request.pin }),
-    ...(onProgress === undefined
-      ? {}
-      : { onProgress: (path, name, progress) => onProgress(path, masker.text(name), progress) }),
+    pin: options.pin,
+    onProgress:
+      onProgress === undefined ? undefined : (path, name, progress) => onProgress(path, masker.text(name), progress),
     onNote: (path, code, message) => note(path, "warning", code, message),
     onDiagnostics: (path, diagnostics) =>
       noteDiagnostics(diagnostics, (level, text) => note(path, level, "diagnostic", text)),
   });
   return await execute(
     {
-      specDefinition: request.specDefinition,
-      inputs: request.inputs ?? {},
-      vars: request.vars ?? {},
-      environment: Environment.create(request.env),
-      ...(request.offeredEnv === undefined ? {} : { offeredEnv: request.offeredEnv }),
-      ...(request.grants === undefined ? {} : { secrets: request.grants }),
-      ...(request.mode === undefined ? {} : { mode: request.mode }),
-      workDir: request.workDir,
-      baseDir: request.baseDir,
+      specDefinition: job.specDefinition,
+      inputs: job.inputs,
+      vars: job.vars,
+      environment: Environment.create(job.env),
+      offeredEnv: job.offeredEnv,
+      secrets: job.grants,
+      mode: job.mode,
+      allowedExports: context.allowedExports,
+      workDir: job.workDir,
+      baseDir: job.baseDir,
       jobTmp: directory.tmp,
-      graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
+      graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
       // A run inside a step of another is part of that one too.
       cookie: directory.traceId,
-      ...(context.pipeReserve === undefined ? {} : { pipeReserve: context.pipeReserve }),
-      ...(process.env["STEP_RUNNER_COOKIE"] === undefined ? {} : { outerCookie: process.env["STEP_RUNNER_COOKIE"] }),
-      ...(request.hurry === undefined ? {} : { hurry: request.hurry }),
-      ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
-      ...(request.positionOf === undefined ? {} : { positionOf: request.positionOf }),
+      reaper,
+      pipeReserve: context.pipeReserve,
+      outerCookie: process.env["STEP_RUNNER_COOKIE"],
+      hurry: options.hurry,
+      timeoutMs: options.timeoutMs,
+      positionOf: job.positionOf,
     },
     {
       loadStep: loader.load,
       observe: recording.observe,
-      actions: actions.open,
+      actions: actions.openRunner,
       openLog: (path) => new StepLogFile(directory.logs, path, { masker, ...limits, onOutput: hooks.onOutput }),
     },
     signal,
@@ -274,25 +324,33 @@ function noteDiagnostics(
   }
 }
 
-function started(context: RunContext, request: RunRequest, traceId: string): StepEvent {
+function started(context: RunContext, { job, parentTraceId }: RunOptions, traceId: string): StepEvent {
   return {
     type: "run-started",
     at: Date.now(),
     traceId,
-    ...(request.parentTraceId === undefined ? {} : { parentTraceId: request.parentTraceId }),
+    parentTraceId,
     request: {
-      entry: request.entry,
-      definition: request.specDefinition,
-      inputs: request.inputs ?? {},
-      env: request.env,
-      ...(request.grants === undefined ? {} : { secrets: mapObject(request.grants, sensitive) as EnvironmentRecord }),
-      ...(request.mode === undefined ? {} : { mode: request.mode }),
-      ...(request.jobName === undefined ? {} : { jobName: request.jobName }),
-      source: request.source,
-      workDir: request.workDir,
-      baseDir: request.baseDir,
+      entry: job.entry,
+      definition: job.specDefinition,
+      inputs: job.inputs,
+      env: job.env,
+      secrets: job.grants,
+      mode: job.mode,
+      jobName: job.name,
+      source: job.source,
+      workDir: job.workDir,
+      baseDir: job.baseDir,
     },
     runner: context.runner,
     runtime: describeRuntime(),
   };
+}
+
+/** Whatever a job can grant is a secret, also one that its maker did not mark. */
+function withMarkedGrants(job: Job): Job {
+  const { grants } = job;
+  return grants === undefined
+    ? job
+    : { ...job, grants: mapObject(grants, (value) => sensitive(value) as RuntimeString) };
 }

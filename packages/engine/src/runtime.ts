@@ -25,9 +25,8 @@ function timezone(): string {
   if (set !== undefined && set !== "") return set.replace(/^:/, "");
   try {
     return /zoneinfo\/(.+)$/.exec(readlinkSync("/etc/localtime"))?.[1] ?? "";
-  } catch (cause) {
+  } catch {
     // A system without the link keeps universal time, or a copy of a zone that has no name.
-    void cause;
     return "";
   }
 }
@@ -49,9 +48,8 @@ function libc(): string {
 function head(path: string): string {
   try {
     return readFileSync(path, "latin1").slice(0, 8192);
-  } catch (cause) {
+  } catch {
     // Not there on every system; the field stays empty.
-    void cause;
     return "";
   }
 }

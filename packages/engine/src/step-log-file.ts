@@ -1,8 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { stateFailure } from "./directories.ts";
 import type { LogStreamDigest, LogSummary } from "@steps/model";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import type { Masker, MaskStream } from "@steps/trace";
 
 type StreamName = "stdout" | "stderr";
@@ -83,16 +84,20 @@ export class StepLogFile {
       indexFile: join("logs", `${this.#name()}.idx`),
       storedBytes: this.#stored,
       droppedBytes: this.#dropped,
-      ...(inline === undefined ? {} : { inline: Buffer.concat(inline).toString("base64") }),
+      inline: inline === undefined ? undefined : Buffer.concat(inline).toString("base64"),
     };
   }
 
   #take(stream: StreamName, bytes: Uint8Array): void | Promise<void> {
     if (bytes.length === 0) return undefined;
-    if (this.#log === -1) this.#open();
-    this.#streams[stream].count(bytes);
     const offset = this.#stored;
-    this.#store(stream, bytes);
+    try {
+      if (this.#log === -1) this.#open();
+      this.#streams[stream].count(bytes);
+      this.#store(stream, bytes);
+    } catch (error) {
+      throw stateFailure(join(this.#dir, `${this.#name()}.log`), error);
+    }
     const stored = { file: this.#file, offset, bytes: this.#stored - offset };
     return this.#options.onOutput?.(stream, bytes, this.#path, stored);
   }

@@ -11,9 +11,8 @@ export function treeSignature(root: string): string {
   };
   try {
     visit(root);
-  } catch (cause) {
+  } catch {
     // Taken away or closed: not what it was.
-    void cause;
     return "";
   }
   return rows.join("\n");

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createGitRepository, startGitHttpServer, tempDir } from "@steps/testkit";
 import { compileStepList } from "@steps/compiler";
-import type { SpecDefinition } from "@steps/model";
+import type { Job, SpecDefinition } from "@steps/model";
 import { verifyTrace } from "@steps/trace";
 import { describe, expect, test } from "vitest";
-import { createEngine, type Engine, type RunHooks, type RunRequest, type RunResult } from "../src/index.ts";
+import { createEngine, type Engine, type RunHooks, type RunOptions, type RunResult } from "../src/index.ts";
 
 function openEngine(dir: string): Engine {
   return createEngine({
@@ -22,23 +22,26 @@ function compile(text: string): SpecDefinition {
   return specDefinition;
 }
 
-interface RunOptions {
+interface TestOptions {
   readonly hooks?: RunHooks;
   readonly signal?: AbortSignal;
-  readonly request?: Partial<RunRequest>;
+  readonly job?: Partial<Job>;
+  readonly run?: Omit<RunOptions, "job">;
 }
 
-function run(engine: Engine, dir: string, text: string, options: RunOptions = {}): Promise<RunResult> {
-  const request: RunRequest = {
+function run(engine: Engine, dir: string, text: string, options: TestOptions = {}): Promise<RunResult> {
+  const job: Job = {
     entry: "run",
     source: "steps.yml",
     specDefinition: compile(text),
+    inputs: {},
+    vars: {},
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
     workDir: dir,
     baseDir: dir,
-    ...options.request,
+    ...options.job,
   };
-  return engine.run(request, options.hooks ?? {}, options.signal ?? new AbortController().signal);
+  return engine.run({ job, ...options.run }, options.hooks ?? {}, options.signal ?? new AbortController().signal);
 }
 
 function outputOf(texts: string[]): RunHooks {
@@ -156,7 +159,7 @@ describe("engine.run()", () => {
     const late = await run(engine, dir, "[{name: a, script: 'echo up; sleep 300'}, {name: b, script: 'true'}]", {
       signal: controller.signal,
       hooks: { onOutput: () => controller.abort() },
-      request: { graceMs: 500 },
+      run: { graceMs: 500 },
     });
     expect(late.outcome.status).toBe("cancelled");
     expect(late.trace().root?.children?.length).toBe(1);
@@ -182,7 +185,7 @@ describe("engine.run()", () => {
     const events: string[] = [];
     await run(engine, dir, "[{name: a, script: 'printf c4na; sleep 0.1; echo ry-of-mine; echo $0 c4nary-of-mine'}]", {
       hooks: { ...outputOf(texts), onEvent: (event) => void events.push(JSON.stringify(event)) },
-      request: { secrets: ["c4nary-of-mine"] },
+      job: { maskedValues: ["c4nary-of-mine"] },
     });
     expect(texts.join("")).toMatch(/^\[MASKED\]\n.*\[MASKED\]\n$/);
     expect(events.join("\n")).not.toContain("c4nary-of-mine");
@@ -201,7 +204,7 @@ describe("the progress of a fetch", () => {
     const url = server.url.replace("//", "//user:passw0rd-of-mine@");
     const result = await run(engine, dir, `[{name: a, step: 'git+${url}/c4nary-of-mine@main'}]`, {
       hooks: { onProgress: (_path, reference) => void seen.push(reference) },
-      request: { secrets: ["c4nary-of-mine"] },
+      job: { maskedValues: ["c4nary-of-mine"] },
     });
     expect(result.exitCode).toBe(0);
     expect(seen[0]).toContain("[MASKED]@main");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { compileWorkflowJob } from "@steps/github-actions";
+import { compileWorkflowJob } from "@steps/github-compiler";
 import { hasProgram, tempDir } from "@steps/testkit";
 import { createEngine, type RunResult } from "../src/index.ts";
 
@@ -71,7 +71,10 @@ export async function runJob(
   const place = { workDir, baseDir: workDir };
   const { graceMs } = options;
   const result = await engine.run(
-    { entry: "local", source: "ci.yml", specDefinition, positionOf, env, ...place, ...(graceMs ? { graceMs } : {}) },
+    {
+      job: { entry: "local", source: "ci.yml", specDefinition, positionOf, inputs: {}, vars: {}, env, ...place },
+      graceMs,
+    },
     {
       onOutput: (_stream, chunk) => {
         output += Buffer.from(chunk).toString();

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Cancelled } from "@steps/executor";
 import { tempDir } from "@steps/testkit";
@@ -94,7 +94,8 @@ steps:
         expect.stringMatching(/^cache 4\d\d$/),
         work,
         "hello",
-        "0",
+        // What a step leaves running lives until the end of the job.
+        "2",
         "post ba r",
         "",
       ]);
@@ -141,6 +142,31 @@ steps:
       expect(ran.result.outcome.status).toBe("cancelled");
       // The shell may say what became of its child.
       expect(ran.output.replace("Terminated\n", "")).toBe("deaf\n0\nwaiting\ncleaned\nalways\n");
+      expect(await leftOf(image, ran.result)).toBe("");
+    },
+    TEST_MS,
+  );
+
+  test(
+    "runs scripts and takes what they write for a user that is not root, and shows nobody of this machine anything",
+    async () => {
+      const dir = tempDir();
+      const ran = await runJob(
+        `container: {image: ${image}, options: --user 4242}
+steps:
+  - id: first
+    run: |
+      echo v=written >>$GITHUB_OUTPUT; echo FOO=bar >>$GITHUB_ENV; echo x >$HOME/x; cat $GITHUB_EVENT_PATH >/dev/null
+      while read -r key value rest; do [ "$key" = Uid: ] && echo "as $value"; done </proc/self/status; :
+  - run: echo "$FOO \${{ steps.first.outputs.v }} $(cat $HOME/x)"
+  - uses: ./act
+`,
+        { dir, files: ACTION },
+      );
+      expect(ran.output).toContain("as 4242\nbar written x\n");
+      expect(ran.output).toContain("node you 42");
+      const runs = join(dir, "state/runs");
+      for (const name of readdirSync(runs)) expect(statSync(join(runs, name)).mode & 0o77).toBe(0);
       expect(await leftOf(image, ran.result)).toBe("");
     },
     TEST_MS,

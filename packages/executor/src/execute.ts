@@ -1,20 +1,21 @@
 import { createObject, type Definition, type Outcome, type RuntimeValue } from "@steps/model";
-import { signalWithTimeout } from "./cancelled.ts";
-import { checkInputNames, type Inputs, resolveInputs } from "./inputs.ts";
-import type { Level } from "./level.ts";
-import { outcomeOfAbort } from "./outcome.ts";
-import { OutputPipePool } from "./output-pipes.ts";
-import { inPlace } from "./resolve-reference.ts";
-import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run.ts";
-import { runDefinition } from "./run-definition.ts";
-import { finishStep, guard } from "./finish-step.ts";
-import { runStep } from "./run-step.ts";
-import { endWithout, type StepEnd } from "./step-end.ts";
-import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./secrets.ts";
-import { Spawner } from "./spawner/spawner.ts";
-import { StepFiles } from "./step-files.ts";
-import { killSurvivors } from "./terminate.ts";
-import { createJobContexts } from "./variables.ts";
+import { signalWithTimeout } from "./outcome/cancelled.ts";
+import { checkInputNames, type Inputs, resolveInputs } from "./values/inputs.ts";
+import type { Level } from "./run/level.ts";
+import { outcomeOfAbort } from "./outcome/outcome.ts";
+import { OutputPipePool } from "./output/output-pipes.ts";
+import { inPlace } from "./steps/resolve-reference.ts";
+import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run/run.ts";
+import { runDefinition } from "./steps/run-definition.ts";
+import { finishStep, guard } from "./run/finish-step.ts";
+import { runStep } from "./steps/run-step.ts";
+import { endWithout, type StepEnd } from "./outcome/step-end.ts";
+import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./values/secrets.ts";
+import { Slots } from "./process/slots.ts";
+import { Spawner } from "./process/spawner/spawner.ts";
+import { StepFiles } from "./run/step-files.ts";
+import { killSurvivors } from "./process/terminate.ts";
+import { createJobContexts } from "./run/variables.ts";
 
 /** What a run came to. */
 export interface Executed {
@@ -24,6 +25,8 @@ export interface Executed {
 
 /** How long what left its step's group may take to go when the job is over. */
 const SURVIVOR_GRACE_MS = 1000;
+/** A start waits for hardly more than the processor. */
+const STARTS_AT_ONCE = 16;
 
 /**
  * Runs a compiled job: its steps one after the other, each fetched and compiled when its turn comes, and tells every
@@ -34,10 +37,21 @@ const SURVIVOR_GRACE_MS = 1000;
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
   const stop = signalWithTimeout(signal, request.timeoutMs);
-  const pipes = new OutputPipePool(request.jobTmp, request.pipeReserve);
+  const { pipeReserve: reserve, reaper } = request;
+  const pipes = new OutputPipePool(request.jobTmp, {
+    reserve,
+    reaper,
+  });
   pipes.prepare();
   const spawner = new Spawner(request.spawnerAfter);
-  const run: Run = createRun({ request, hooks, pipes, spawner, signal: stop.signal });
+  const run: Run = createRun({
+    request,
+    hooks,
+    pipes,
+    spawner,
+    starts: new Slots(STARTS_AT_ONCE),
+    signal: stop.signal,
+  });
   try {
     const { outcome, outputs } = await runJob(run);
     return { outcome, outputs };
@@ -51,7 +65,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   }
 }
 
-function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "spawner" | "signal">): Run {
+function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "spawner" | "starts" | "signal">): Run {
   const { request } = parts;
   const inputs = createObject<RuntimeValue>();
   const contexts = createJobContexts(request.vars, inputs, (name, value) => {
@@ -110,6 +124,7 @@ async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
     ...secretsOfJob(run),
     dir: baseDir,
     root: undefined,
+    isFetched: false,
     source,
   };
   const opened = { ...inPlace(specDefinition, { dir: baseDir, root: undefined }), source };

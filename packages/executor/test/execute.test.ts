@@ -1,6 +1,6 @@
 import { reveal, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
 import { describe, expect, test } from "vitest";
-import { groupHasRunning } from "../src/proc.ts";
+import { groupHasRunning } from "../src/process/proc.ts";
 import { baseEnv, call, eventOf, exec, item, run, sequence, sh, statuses } from "./harness.ts";
 
 const input = (type: "string" | "number" | "boolean" | "struct" | "array", rest: object = {}) => ({

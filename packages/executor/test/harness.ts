@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  digestOf,
   emptySpec,
   Environment,
   type ExecDefinition,
@@ -16,9 +15,10 @@ import {
   type StepsDefinition,
   StepsError,
 } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import { execute, type ExecuteHooks, type ExecuteRequest, type LoadedStep, type StepLog } from "../src/index.ts";
 
-/** What a run of the tests left. */
+/** The results of a run. */
 export interface Ran {
   readonly outcome: Outcome;
   readonly outputs: Readonly<Record<string, RuntimeValue>>;

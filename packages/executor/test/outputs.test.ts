@@ -26,7 +26,8 @@ describe("output files", () => {
 
   test("exist only when something asks for them, and are named by the events", async () => {
     const without = await run(exec(["true"]));
-    expect(Object.keys(eventOf(without, "process-starting", "").places)).toEqual(["workDir", "stepDir", "jobTmp"]);
+    const path = expect.any(String);
+    expect(eventOf(without, "process-starting", "").places).toEqual({ workDir: path, stepDir: path, jobTmp: path });
     const ran = await run(sh("ls -l ${{ output_file }}"));
     const { outputFile } = eventOf(ran, "process-starting", "").places;
     expect(ran.output).toMatch(/^-rw-------/);

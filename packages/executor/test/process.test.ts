@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Cancelled, killSurvivors } from "../src/index.ts";
 import { baseEnv, call, eventOf, exec, freshCookie, isAlive, item, run, sequence, sh, statuses } from "./harness.ts";

@@ -239,7 +239,7 @@ describe("a spawner that is killed", () => {
         if (event.type === "step-finished" && event.path === "1") process.kill(spawner(), "SIGKILL");
       },
     });
-    // Whether it is noticed before the next is asked for is open; what counts is that it is told.
+    // The loss may be noticed before or after the next process is requested; it only has to be reported.
     expect(["1:success,2:success", "1:success,2:error"]).toContain(statuses(ran.events).slice(1, 3).join());
   });
 
@@ -269,7 +269,7 @@ describe("a spawner that is killed", () => {
         onEvent: (event) => {
           if (event.type !== "process-starting" || event.path !== "4") return;
           kills += 1;
-          // After a share of the time that a start takes, from before it is asked for to after it has ended.
+          // The kill comes after a part of the time that a start takes, from before the request until after the end.
           void sleep(round / 2).then(() => spawnersOf(process.pid).map((pid) => process.kill(pid, "SIGKILL")));
         },
       });

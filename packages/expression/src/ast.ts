@@ -63,7 +63,7 @@ export type UnaryOperator = "+" | "-" | "!";
 
 export interface UnaryNode extends Span {
   readonly kind: "unary";
-  /** As written; the last one is applied first. */
+  /** The operators as written; the last one is applied first. */
   readonly operators: readonly UnaryOperator[];
   readonly operand: Node;
 }

@@ -1,7 +1,7 @@
 import { ExpressionError } from "./error.ts";
 import { limits } from "./limits.ts";
 
-/** What one evaluation may still spend. */
+/** The effort that one evaluation may still spend. */
 export interface Budget {
   left: number;
 }

@@ -56,7 +56,7 @@ const KIND_ORDER: readonly Kind[] = ["null", "boolean", "number", "string", "arr
 
 /**
  * The order of two values: below zero, zero, above zero. Different kinds go null, boolean, number, string, array,
- * object (`steps-language` C27); arrays element by element; objects by size, then keys, then values.
+ * object (conformance section 20 C27); arrays element by element; objects by size, then keys, then values.
  *
  * @throws {ExpressionError} VALUE_TOO_DEEP, TOO_MUCH_EFFORT
  */

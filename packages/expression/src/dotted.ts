@@ -7,7 +7,9 @@ import type { Scope } from "./scope.ts";
 const NAME = "[A-Za-z_][A-Za-z0-9_-]*(?: +[A-Za-z0-9_-]+)*";
 const DOTTED = new RegExp(`[ \\t\\r\\n]*(${NAME}(?:\\.${NAME})*)[ \\t\\r\\n]*\\}\\}`, "y");
 
-/** The names of a dotted expression behind a `${{`, up to and with its `}}` (`steps-language` C4). */
+/**
+ * Returns the names of a dotted expression after a `${{`, with the offset behind its `}}` (conformance section 20 C4).
+ */
 export function matchDotted(source: string, offset: number): { names: readonly string[]; end: number } | undefined {
   DOTTED.lastIndex = offset;
   const text = DOTTED.exec(source)?.[1];

@@ -39,9 +39,9 @@ export type ExpressionValueErrorCode =
 
 export type ExpressionErrorCode = ExpressionSyntaxErrorCode | ExpressionValueErrorCode;
 
-/** Where in a template an error is. */
+/** The place of an error in a template. */
 export interface Place {
-  /** In UTF-16 units, from the start of the template. */
+  /** The offset from the start of the template, in UTF-16 units. */
   readonly offset: number;
   readonly length: number;
   /** The source text of the `${{ }}` that it is in. */
@@ -57,9 +57,9 @@ export interface ExpressionErrorOptions {
 
 /** An expression that cannot be read or has no value. Its texts never hold a value that is marked sensitive. */
 export class ExpressionError extends StepsError<ExpressionErrorCode> {
-  /** Within the template, in UTF-16 units. */
+  /** The offset in the template, in UTF-16 units. */
   readonly offset: number;
-  /** In UTF-16 units. */
+  /** The length in UTF-16 units. */
   readonly length: number;
   /** The source text of the `${{ }}`, delimiters included; empty as long as no place is known. */
   readonly expression: string;

@@ -1,5 +1,5 @@
 import { type RuntimeValue, sensitive } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createScope,
   defaultFunctions,
@@ -31,8 +31,8 @@ const codeOf = (action: () => unknown): string => {
   return "none";
 };
 
-describe("native passthrough (6.8, C15)", () => {
-  it("keeps the type of a single expression, with white space around too", () => {
+describe("native passthrough", () => {
+  test("keeps the type of a single expression, with white space around too", () => {
     for (const text of ["${{ inputs.object }}", "${{ inputs.object }}\n", "\n  ${{ inputs.object }} \r\n\t"]) {
       expect(expand(text, scope)).toEqual({ b: 1, a: [true] });
     }
@@ -40,21 +40,21 @@ describe("native passthrough (6.8, C15)", () => {
     expect(expand("${{ 1 == 1 }}", scope)).toBe(true);
   });
 
-  it("keeps the white space around a string", () => {
+  test("keeps the white space around a string", () => {
     expect(expand(" ${{ inputs.name }}\n", scope)).toBe(" Ada\n");
     const marked = createScope({ inputs: { name: sensitive("Ada") } });
     expect(showMarks(expand(" ${{ inputs.name }}\n", marked))).toEqual({ $sensitive: " Ada\n" });
   });
 
-  it("makes a text of more than one expression", () => {
+  test("makes a text of more than one expression", () => {
     expect(expand("${{ 1 }}${{ 2 }}", scope)).toBe("12");
     expect(expand("${{ 1 }} ${{ 2 }}", scope)).toBe("1 2");
     expect(expand("\\${{${{ 2 }}", scope)).toBe("${{2");
   });
 });
 
-describe("text around an expression (C3, C35)", () => {
-  it.each([
+describe("text around an expression", () => {
+  test.each([
     ["${{ 'a' }}", "a"],
     ["${{ true }}", "true"],
     ["${{ 1.50 }}", "1.5"],
@@ -70,13 +70,13 @@ describe("text around an expression (C3, C35)", () => {
     expect(expandText(text, scope)).toBe(wanted);
   });
 
-  it("is an error for null", () => {
+  test("is an error for null", () => {
     expect(codeOf(() => expand("a ${{ inputs.none }}", scope))).toBe("NULL_IN_TEXT");
     expect(codeOf(() => expandText("${{ inputs.none }}", scope))).toBe("NULL_IN_TEXT");
     expect(expand("a ${{ str(inputs.none) }}", scope)).toBe("a <null>");
   });
 
-  it("must be a string when strict", () => {
+  test("must be a string when strict", () => {
     const options = { isStrict: true };
     expect(codeOf(() => expand("a ${{ 1 }}", scope, options))).toBe("NOT_TEXT");
     expect(codeOf(() => expand('${{ "a${{ 1 }}" }}', scope, options))).toBe("NOT_TEXT");
@@ -86,13 +86,13 @@ describe("text around an expression (C3, C35)", () => {
   });
 });
 
-describe("the old dotted language (C4, C17)", () => {
+describe("the old dotted language", () => {
   const read = (text: string) => {
     const notes: ExpressionNote[] = [];
     return { value: expand(text, scope, { onNote: (note) => notes.push(note) }), notes };
   };
 
-  it("is read where Moa stops at an unknown name or key", () => {
+  test("is read where Moa stops at an unknown name or key", () => {
     expect(read("${{ steps.hello-world.outputs.x }}")).toEqual({
       value: "hyphen",
       notes: [
@@ -107,12 +107,12 @@ describe("the old dotted language (C4, C17)", () => {
     expect(read("${{inputs.my-name}}").value).toBe("Grace");
   });
 
-  it("is read where Moa cannot be parsed", () => {
+  test("is read where Moa cannot be parsed", () => {
     expect(read("${{ steps.my step.outputs.x }}!").value).toBe("space!");
     expect(read("${{ steps.my step.outputs.x }}").notes).toHaveLength(1);
   });
 
-  it("is never read when Moa has a value", () => {
+  test("is never read when Moa has a value", () => {
     const numbers = createScope({ a: { b: 5, "b-c": 7 }, c: 2 });
     const notes: ExpressionNote[] = [];
     expect(expand("${{ a.b-c }}", numbers, { onNote: (note) => notes.push(note) })).toBe(3);
@@ -120,7 +120,7 @@ describe("the old dotted language (C4, C17)", () => {
     expect(notes).toEqual([]);
   });
 
-  it("is not read for another failure, nor for another shape", () => {
+  test("is not read for another failure, nor for another shape", () => {
     const numbers = createScope({ a: { b: "text", "b-c": 7 }, c: 2 });
     expect(codeOf(() => expand("${{ a.b-c }}", numbers))).toBe("TYPE_MISMATCH");
     expect(codeOf(() => expand("${{ (steps.my-step.outputs.x) }}", scope))).toBe("UNKNOWN_KEY");
@@ -128,21 +128,21 @@ describe("the old dotted language (C4, C17)", () => {
     expect(codeOf(() => expand('${{ "${{ steps.my-step.outputs.x }}" }}', scope))).toBe("UNKNOWN_KEY");
   });
 
-  it("leaves the error of Moa when it finds nothing", () => {
+  test("leaves the error of Moa when it finds nothing", () => {
     expect(codeOf(() => expand("${{ steps.hello-there.outputs.x }}", scope))).toBe("UNKNOWN_NAME");
     expect(codeOf(() => expand("${{ nothing at all }}", scope))).toBe("UNEXPECTED_TOKEN");
     expect(codeOf(() => expand("${{ steps.my stop.outputs.x }}", scope))).toBe("UNKNOWN_KEY");
     expect(codeOf(() => expand("${{ inputs.a.my key }}", scope))).toBe("TYPE_MISMATCH");
   });
 
-  it("prints null, and objects with their keys in order", () => {
+  test("prints null, and objects with their keys in order", () => {
     expect(expand("a ${{ steps.hello-world.outputs.none }}", scope)).toBe("a null");
     expect(expandText("${{ steps.hello-world.outputs.none }}", scope)).toBe("null");
     expect(expand("${{ steps.hello-world.outputs.none }}", scope)).toBeNull();
     expect(expand("a ${{ steps.hello-world.outputs.object }}", scope)).toBe('a {"a":2,"b":1}');
   });
 
-  it("keeps marks", () => {
+  test("keeps marks", () => {
     const marked = createScope({ a: sensitive({ "b-c": { d: "s" } }) });
     expect(showMarks(expand("${{ a.b-c.d }}", marked))).toEqual(showMarks(sensitive("s")));
     expect(showMarks(expand("x${{ a.b-c.d }}", marked))).toEqual(showMarks(sensitive("xs")));
@@ -150,7 +150,7 @@ describe("the old dotted language (C4, C17)", () => {
 });
 
 describe("expandText()", () => {
-  it("keeps white space and marks", () => {
+  test("keeps white space and marks", () => {
     expect(expandText("plain", scope)).toBe("plain");
     expect(expandText(" ${{ inputs.a }}\n", scope)).toBe(" 1\n");
     const marked = createScope({ token: sensitive(5), list: [1, sensitive("x")] });
@@ -160,33 +160,33 @@ describe("expandText()", () => {
 });
 
 describe("expandValue()", () => {
-  it("expands strings at any depth, and keys", () => {
+  test("expands strings at any depth, and keys", () => {
     const value = { "k_${{ inputs.a }}": ["${{ inputs.object }}", { x: "a ${{ inputs.name }}" }, 1, null, true] };
     const result = expandValue(value, scope);
     expect(result).toEqual({ k_1: [{ b: 1, a: [true] }, { x: "a Ada" }, 1, null, true] });
     expect(Object.getPrototypeOf(result)).toBeNull();
   });
 
-  it("keeps marks on the parts, and on the whole for a sensitive key", () => {
+  test("keeps marks on the parts, and on the whole for a sensitive key", () => {
     const marked = createScope({ token: sensitive("t") });
     expect(showMarks(expandValue({ a: "${{ token }}", b: 1 }, marked))).toEqual(showMarks({ a: sensitive("t"), b: 1 }));
     const whole = expandValue({ "${{ token }}": 1 }, marked);
     expect(showMarks(whole)).toEqual({ $sensitive: { t: 1 } });
   });
 
-  it("says where in the value an error is", () => {
+  test("says where in the value an error is", () => {
     const action = () => expandValue({ a: ["ok", { b: "x ${{ nope }}" }] }, scope);
     expect(action).toThrow(expect.objectContaining({ code: "UNKNOWN_NAME", path: ["a", "1", "b"], offset: 6 }));
   });
 
-  it("refuses keys that come out alike, and values nested too deep", () => {
+  test("refuses keys that come out alike, and values nested too deep", () => {
     expect(codeOf(() => expandValue({ Ada: 1, "${{ inputs.name }}": 2 }, scope))).toBe("DUPLICATE_KEY");
     let deep: { [key: string]: never } | [] = [];
     for (let i = 0; i < 100_000; i++) deep = [deep] as unknown as [];
     expect(codeOf(() => expandValue(deep, scope))).toBe("VALUE_TOO_DEEP");
   });
 
-  it("treats __proto__ as a key", () => {
+  test("treats __proto__ as a key", () => {
     const result = expandValue(JSON.parse('{"__proto__": {"x": "${{ 1 }}"}}') as never, scope) as object;
     expect(Object.keys(result)).toEqual(["__proto__"]);
     expect("x" in result).toBe(false);
@@ -194,7 +194,7 @@ describe("expandValue()", () => {
 });
 
 describe("values from the scope", () => {
-  it("may be nested deep without overflowing the stack", () => {
+  test("may be nested deep without overflowing the stack", () => {
     let deep: RuntimeValue = "bottom";
     for (let i = 0; i < 200_000; i++) deep = [deep];
     const deepScope = createScope({ deep });
@@ -210,7 +210,7 @@ describe("values from the scope", () => {
     }
   });
 
-  it("may share parts without costing more than the budget", () => {
+  test("may share parts without costing more than the budget", () => {
     let shared: RuntimeValue = "leaf";
     for (let i = 0; i < 60; i++) shared = [shared, shared];
     expect(codeOf(() => expand("${{ a == b }}", createScope({ a: shared, b: shared })))).toBe("TOO_MUCH_EFFORT");
@@ -219,7 +219,7 @@ describe("values from the scope", () => {
     );
   });
 
-  it("are looked up only when they are used, and foreign errors pass through", () => {
+  test("are looked up only when they are used, and foreign errors pass through", () => {
     const failing = createScope({
       a: 1,
       b: () => {
@@ -232,7 +232,7 @@ describe("values from the scope", () => {
 });
 
 describe("functions of the caller", () => {
-  it("take the place of the table, and their failures get a place", () => {
+  test("take the place of the table, and their failures get a place", () => {
     const functions = {
       ...defaultFunctions,
       twice: { minArgs: 1, maxArgs: 1, call: ([value]: readonly RuntimeValue[]) => [value as RuntimeValue, 2] },

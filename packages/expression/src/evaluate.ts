@@ -22,7 +22,7 @@ export interface EvaluateOptions {
   /** Instead of `defaultFunctions`; spread those to add to them. */
   readonly functions?: FunctionTable;
   readonly onNote?: (note: ExpressionNote) => void;
-  /** An expression with text around it must be a string (`steps-language` C3). */
+  /** When true, an expression with text around it must be a string (conformance section 20 C3). */
   readonly isStrict?: boolean;
 }
 
@@ -65,7 +65,10 @@ function isWhiteSpace(text: string): boolean {
   return true;
 }
 
-/** The value of a template: that of its single expression, else a text. White space around only counts for a string (C15). */
+/**
+ * Evaluates a template: to the value of its single expression, otherwise to a text. White space around a single
+ * expression only counts when its value is a string (conformance section 20 C15).
+ */
 export function evaluateTemplate(template: PlannedTemplate, context: TemplateContext): RuntimeValue {
   const { parts, single } = template;
   if (!single) return concatenateParts(parts, context, (part) => evaluateInText(part, context));
@@ -131,7 +134,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ExpressionError && (error.code === "UNKNOWN_NAME" || error.code === "UNKNOWN_KEY");
 }
 
-// `steps-language` C4. A text that is no Moa and names no root is taken for broken Moa, not for a dotted name.
+// A text that is no Moa and names no root is reported as broken Moa, not as a dotted name (conformance section 20 C4).
 function evaluateDotted(expression: PlannedExpression, context: TemplateContext): Evaluated {
   const names = expression.dotted as readonly string[];
   let value: RuntimeValue;

@@ -15,7 +15,8 @@ import { parseCached } from "./template.ts";
 const OPENING = "${{";
 
 /**
- * The value of a text: a single expression keeps its type, anything else is a string (`steps-language` 6.8, C15).
+ * The value of a text: a single expression keeps its type, anything else is a string (conformance sections 6.8 and 20
+ * C15).
  *
  * @throws {ExpressionError}
  */
@@ -24,8 +25,8 @@ export function expand(text: string, scope: Scope, options?: EvaluateOptions): R
 }
 
 /**
- * The text of a text: as `expand()`, with other values turned into text (`steps-language` 6.7, C35) and all white space
- * kept. Null is an error, except in the old dotted language, which writes `null`.
+ * The value of a text as text: like `expand()`, with other values turned into text (conformance sections 6.7 and 20
+ * C35) and all white space kept. Null is an error, except in the old dotted language, which writes `null`.
  *
  * @throws {ExpressionError}
  */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScope, expand, ExpressionError, type ExpressionErrorCode } from "./index.ts";
 
 const scope = createScope({
@@ -29,7 +29,7 @@ function errorOf(text: string): ExpressionError {
 const codeOf = (expression: string): ExpressionErrorCode => errorOf(`\${{ ${expression} }}`).code;
 
 describe("literals (6.5)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["null", null],
     ["true", true],
     ["false", false],
@@ -63,7 +63,7 @@ describe("literals (6.5)", () => {
     expect(value(expression)).toEqual(wanted);
   });
 
-  it("makes objects without a prototype, so that __proto__ is a key", () => {
+  test("makes objects without a prototype, so that __proto__ is a key", () => {
     const object = value('{"__proto__": {x: 1}}') as object;
     expect(Object.getPrototypeOf(object)).toBeNull();
     expect(Object.keys(object)).toEqual(["__proto__"]);
@@ -73,7 +73,7 @@ describe("literals (6.5)", () => {
     expect(codeOf("constructor()")).toBe("UNKNOWN_FUNCTION");
   });
 
-  it("evaluates expressions inside double quotes", () => {
+  test("evaluates expressions inside double quotes", () => {
     expect(value('"Hi ${{ inputs.name }}, ${{ "${{ inputs.count + 1 }}" }}!"')).toBe("Hi Ada, 4!");
     expect(value('"${{ 42 }}"')).toBe("42");
     expect(value('"${{ {a: {b: 1}} }}"')).toBe('{"a":{"b":1}}');
@@ -82,7 +82,7 @@ describe("literals (6.5)", () => {
 });
 
 describe("precedence (6.4)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["1 + 2 * 3", 7],
     ["(1 + 2) * 3", 9],
     ["10 - 4 - 3", 3],
@@ -109,7 +109,7 @@ describe("precedence (6.4)", () => {
 });
 
 describe("operators (6.6)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["'a' + 'b'", "ab"],
     ["7 % 3", 1],
     ["-7 % 3", -1],
@@ -149,14 +149,14 @@ describe("operators (6.6)", () => {
     expect(value(expression)).toEqual(wanted);
   });
 
-  it("orders kinds: null, boolean, number, string, array, object (C27)", () => {
+  test("orders kinds: null, boolean, number, string, array, object", () => {
     const kinds = ["null", "true", "0", "''", "[]", "{}"];
     for (const [i, a] of kinds.entries()) {
       for (const [j, b] of kinds.entries()) expect([a, b, value(`${a} < ${b}`)]).toEqual([a, b, i < j]);
     }
   });
 
-  it("compares strings by their UTF-8 bytes, not by UTF-16 units", () => {
+  test("compares strings by their UTF-8 bytes, not by UTF-16 units", () => {
     expect(value("'\u{FF5E}' < '\u{1F600}'")).toBe(true);
     expect(value("'\u{1F600}' < '\u{1F601}'")).toBe(true);
     expect(value("'\u{1F600}' > 'z'")).toBe(true);
@@ -164,7 +164,7 @@ describe("operators (6.6)", () => {
 });
 
 describe("access (6.7)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["inputs.map.c.d", "deep"],
     ['inputs["map"]["c"].d', "deep"],
     ['inputs.map["a-b"]', 1],
@@ -178,7 +178,7 @@ describe("access (6.7)", () => {
     expect(value(expression)).toEqual(wanted);
   });
 
-  it("names what is missing and what there is (C16)", () => {
+  test("names what is missing and what there is", () => {
     const error = errorOf("x ${{ inputs.map.typ }}");
     expect(error).toMatchObject({
       code: "UNKNOWN_KEY",
@@ -199,7 +199,7 @@ describe("access (6.7)", () => {
 });
 
 describe("errors (6.10)", () => {
-  it.each<[string, ExpressionErrorCode]>([
+  test.each<[string, ExpressionErrorCode]>([
     ["a ${{ 1", "UNTERMINATED_EXPRESSION"],
     ["${{", "UNTERMINATED_EXPRESSION"],
     ["${{ 1 }", "UNTERMINATED_EXPRESSION"],
@@ -212,7 +212,7 @@ describe("errors (6.10)", () => {
     expect(errorOf(text).code).toBe(code);
   });
 
-  it.each<[string, ExpressionErrorCode]>([
+  test.each<[string, ExpressionErrorCode]>([
     ["1 2", "UNEXPECTED_TOKEN"],
     ["1 +", "UNEXPECTED_TOKEN"],
     ["* 1", "UNEXPECTED_TOKEN"],
@@ -286,7 +286,7 @@ describe("errors (6.10)", () => {
     expect(codeOf(expression)).toBe(code);
   });
 
-  it("points at the part that failed, also inside a nested string", () => {
+  test("points at the part that failed, also inside a nested string", () => {
     const text = 'a ${{ "b ${{ 1 + inputs.list }}" }}';
     expect(errorOf(text)).toMatchObject({
       offset: text.indexOf("1 +"),

@@ -2,12 +2,15 @@ import type { AccessNode, BinaryNode, BinaryOperator, CallNode, Node, UnaryNode 
 import type { Kind } from "./compare.ts";
 import { readTemplate } from "./read-template.ts";
 
-/** A comparison whose sides are of different kinds, whatever the values: its result never changes (`steps-language` C27). */
+/**
+ * A comparison whose sides are of different kinds whatever their values, so that its result never changes (conformance
+ * section 20 C27).
+ */
 export interface KindMismatch {
   readonly operator: BinaryOperator;
   readonly left: Kind;
   readonly right: Kind;
-  /** Where it stands in the template, in UTF-16 units. */
+  /** The offset of the comparison in the template, in UTF-16 units. */
   readonly offset: number;
   readonly length: number;
 }
@@ -34,7 +37,7 @@ function kinds(kind: Kind, names: readonly string[]): Record<string, Kind> {
 export function findMismatches(text: string): KindMismatch[] {
   const found: KindMismatch[] = [];
   for (const part of readTemplate(text).parts) {
-    // What the dotted language may read otherwise has no operators then.
+    // A part that may be read in the dotted language has no operators then.
     if (typeof part === "string" || part.node === undefined || part.dotted !== undefined) continue;
     visit(part.node, found);
   }

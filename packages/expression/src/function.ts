@@ -3,7 +3,7 @@ import type { Budget } from "./budget.ts";
 import { kindOf, unmark } from "./compare.ts";
 import { ExpressionError } from "./error.ts";
 
-/** What a function may use besides its arguments. */
+/** The name of the call and the budget that a function may use besides its arguments. */
 export interface CallContext {
   readonly name: string;
   readonly budget: Budget;

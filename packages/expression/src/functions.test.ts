@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScope, defaultFunctions, expand, ExpressionError, type ExpressionErrorCode } from "./index.ts";
 
 const scope = createScope({
@@ -20,7 +20,7 @@ function codeOf(expression: string): ExpressionErrorCode | "none" {
 }
 
 describe("functions of Moa (6.7)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["str('a')", "a"],
     ["str(null)", "<null>"],
     ["str(true)", "true"],
@@ -39,7 +39,7 @@ describe("functions of Moa (6.7)", () => {
     expect(value(expression)).toEqual(wanted);
   });
 
-  it.each<[string, ExpressionErrorCode]>([
+  test.each<[string, ExpressionErrorCode]>([
     ["num('')", "INVALID_ARGUMENT"],
     ["num(' 1')", "INVALID_ARGUMENT"],
     ["num('0x10')", "INVALID_ARGUMENT"],
@@ -55,7 +55,7 @@ describe("functions of Moa (6.7)", () => {
 });
 
 describe("extensions", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["has(dict, 'a')", true],
     ["has(dict, 'b-c')", true],
     ["has(dict, 'c')", false],
@@ -107,7 +107,7 @@ describe("extensions", () => {
     expect(value(expression)).toEqual(wanted);
   });
 
-  it.each<[string, ExpressionErrorCode]>([
+  test.each<[string, ExpressionErrorCode]>([
     ["get('text', 'a')", "TYPE_MISMATCH"],
     ["get(dict)", "WRONG_ARITY"],
     ["len(1)", "TYPE_MISMATCH"],
@@ -127,13 +127,13 @@ describe("extensions", () => {
     expect(codeOf(expression)).toBe(code);
   });
 
-  it("fromJson() keeps __proto__ as a key and never quotes the text in its error", () => {
+  test("fromJson() keeps __proto__ as a key and never quotes the text in its error", () => {
     const object = value("fromJson('{\"__proto__\": 1}')") as object;
     expect(Object.keys(object)).toEqual(["__proto__"]);
     expect(() => expand("${{ fromJson(t) }}", createScope({ t: "hunter2" }))).toThrow(/^The text is not JSON$/);
   });
 
-  it("every function is in the list that is documented", () => {
+  test("every function is in the list that is documented", () => {
     expect(Object.keys(defaultFunctions).toSorted()).toEqual(
       [
         "bool contains endsWith fromJson get has join keys len lower num replace split startsWith str toJson trim upper",
@@ -146,7 +146,7 @@ describe("extensions", () => {
 });
 
 describe("bounds", () => {
-  it.each<[string, ExpressionErrorCode]>([
+  test.each<[string, ExpressionErrorCode]>([
     ["big + big + big + big + big + big + big", "TEXT_TOO_LARGE"],
     ["replace(big, 'a', '0123456789')", "TEXT_TOO_LARGE"],
     ["join([big, big, big, big, big, big, big])", "TEXT_TOO_LARGE"],
@@ -158,14 +158,14 @@ describe("bounds", () => {
     expect(codeOf(expression)).toBe(code);
   });
 
-  it("fromJson() refuses nesting before it parses", () => {
+  test("fromJson() refuses nesting before it parses", () => {
     const deep = createScope({ t: "[".repeat(5_000_000), u: `${"[".repeat(900)}${"]".repeat(900)}` });
     expect(() => expand("${{ fromJson(t) }}", deep)).toThrow(expect.objectContaining({ code: "VALUE_TOO_DEEP" }));
     expect(expand("${{ len(fromJson(u)) }}", deep)).toBe(1);
     expect(expand('${{ len(fromJson("[\\"[[[\\\\\\"]]]]\\"]")) }}', deep)).toBe(1);
   });
 
-  it("a search takes linear time where the plain one takes the product", () => {
+  test("a search takes linear time where the plain one takes the product", () => {
     const half = 4_000_000;
     const hostile = createScope({ text: "a".repeat(2 * half), part: `b${"a".repeat(half)}` });
     expect(expand("${{ contains(text, part) }}", hostile)).toBe(false);

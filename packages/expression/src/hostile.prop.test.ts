@@ -1,6 +1,6 @@
 import type { Value } from "@steps/model";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   checkTemplate,
   createScope,
@@ -76,7 +76,7 @@ const mixed = fc.array(fragment, { maxLength: 25 }).map((parts) => parts.join(""
 const inside = mixed.map((text) => `x \${{ ${text} }} y`);
 const hostile = fc.oneof(mixed, inside, fc.string({ unit: "binary" }), fc.string());
 
-/** What was thrown, if it was one of our errors; anything else is thrown on. */
+/** Returns the error that was thrown if it is one of ours; any other error is thrown again. */
 function thrownBy(action: () => unknown): ExpressionError | undefined {
   try {
     action();
@@ -88,7 +88,7 @@ function thrownBy(action: () => unknown): ExpressionError | undefined {
 }
 
 describe("any text", () => {
-  it("has a value or an ExpressionError with a place inside the text", () => {
+  test("has a value or an ExpressionError with a place inside the text", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const action of [() => expand(text, scope), () => expandText(text, scope), () => parseTemplate(text)]) {
@@ -103,7 +103,7 @@ describe("any text", () => {
     );
   });
 
-  it("is refused by parseTemplate() exactly when checkTemplate() finds something", () => {
+  test("is refused by parseTemplate() exactly when checkTemplate() finds something", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const [first] = checkTemplate(text);
@@ -114,7 +114,7 @@ describe("any text", () => {
     );
   });
 
-  it("has mismatches only where the result is the same for all values", () => {
+  test("has mismatches only where the result is the same for all values", () => {
     const order = ["null", "boolean", "number", "string", "array", "object"];
     let count = 0;
     fc.assert(
@@ -137,7 +137,7 @@ describe("any text", () => {
     expect(count).toBeGreaterThan(2);
   });
 
-  it("without an expression is itself, and hasExpression() tells", () => {
+  test("without an expression is itself, and hasExpression() tells", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         if (!hasExpression(text)) expect(expand(text, scope)).toBe(text.replaceAll("\\${{", "${{"));
@@ -147,7 +147,7 @@ describe("any text", () => {
     );
   });
 
-  it("comes back from expand() when it was escaped, alone and inside a value", () => {
+  test("comes back from expand() when it was escaped, alone and inside a value", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const escaped = escapeTemplate(text);
@@ -159,7 +159,7 @@ describe("any text", () => {
     );
   });
 
-  it("may stand in a string literal of either kind", () => {
+  test("may stand in a string literal of either kind", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const single = text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
@@ -175,7 +175,7 @@ describe("any text", () => {
 describe("JSON", () => {
   const json = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes("${{"));
 
-  it("is an expression with itself as its value", () => {
+  test("is an expression with itself as its value", () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -186,7 +186,7 @@ describe("JSON", () => {
     );
   });
 
-  it("comes back from toJson() and fromJson()", () => {
+  test("comes back from toJson() and fromJson()", () => {
     fc.assert(
       fc.property(json, (value) => {
         const here = createScope({ value: value as Value });
@@ -197,7 +197,7 @@ describe("JSON", () => {
     );
   });
 
-  it("is read from a text as the text it is", () => {
+  test("is read from a text as the text it is", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = JSON.stringify(value);

@@ -13,15 +13,14 @@ export function parseJson(text: string, budget: Budget): RuntimeValue {
   let value: RuntimeValue;
   try {
     value = JSON.parse(text) as RuntimeValue;
-  } catch (cause) {
+  } catch {
     // The engine's message quotes the text, which may be a secret.
-    void cause;
     throw new ExpressionError("INVALID_ARGUMENT", "The text is not JSON");
   }
   return adopt(value, budget, 0);
 }
 
-// Before parsing: nested arrays cost far more memory than the text that makes them.
+// The depth is checked before parsing, because nested arrays cost far more memory than the text that makes them.
 function checkDepth(text: string): void {
   let depth = 0;
   let isString = false;

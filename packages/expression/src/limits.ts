@@ -1,18 +1,18 @@
-/** What an expression may cost. Lengths of text are in UTF-16 units. */
+/** The limits on the cost of an expression. Lengths of text are in UTF-16 units. */
 export const limits: {
-  /** Of a text that holds `${{`; a text without one may have any length. */
+  /** The length of a text that holds `${{`; a text without one may have any length. */
   readonly maxSourceLength: number;
   /** Brackets, parentheses, calls and nested strings inside one another. */
   readonly maxNesting: number;
-  /** Of the syntax tree, over all expressions of one text. */
+  /** The number of nodes in the syntax trees of all expressions of one text. */
   readonly maxNodes: number;
-  /** Of a string that an expression makes. */
+  /** The length of a string that an expression makes. */
   readonly maxTextLength: number;
-  /** Of a value that is compared, searched or turned into text. */
+  /** The depth of a value that is compared, searched or turned into text. */
   readonly maxValueDepth: number;
-  /** Of an array that `split` makes. */
+  /** The number of items of an array that `split` makes. */
   readonly maxItems: number;
-  /** What one evaluation may read and write in all; a unit is about one character read. */
+  /** The effort of one evaluation, for all that it reads and writes; a unit is about one character read. */
   readonly maxEffort: number;
 } = {
   maxSourceLength: 1024 * 1024,

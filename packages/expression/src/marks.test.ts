@@ -1,5 +1,5 @@
 import { isSensitive, reveal, type RuntimeValue, sensitive } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScope, expand, ExpressionError } from "./index.ts";
 import { showMarks } from "../test/show-marks.ts";
 
@@ -19,7 +19,7 @@ const scope = createScope({
 const value = (text: string): RuntimeValue => expand(text, scope);
 
 describe("marks (6.9)", () => {
-  it.each<[string, RuntimeValue]>([
+  test.each<[string, RuntimeValue]>([
     ["secret", sensitive("hunter2")],
     ["secret + plain", sensitive("hunter2p")],
     ["plain + secret", sensitive("phunter2")],
@@ -47,7 +47,7 @@ describe("marks (6.9)", () => {
     expect(showMarks(value(`\${{ ${expression} }}`))).toEqual(showMarks(wanted));
   });
 
-  it.each<[string, boolean, unknown]>([
+  test.each<[string, boolean, unknown]>([
     ["plain || secret", false, "p"],
     ["secret || plain", true, "hunter2"],
     ["empty || plain", true, "p"],
@@ -61,7 +61,7 @@ describe("marks (6.9)", () => {
     expect([isSensitive(result), reveal(result)]).toEqual([isMarked, wanted]);
   });
 
-  it.each<[string, boolean, unknown]>([
+  test.each<[string, boolean, unknown]>([
     ["mixed.open", false, "o"],
     ["mixed.token", true, "t"],
     ["mixed.list[0]", false, 1],
@@ -90,13 +90,13 @@ describe("marks (6.9)", () => {
     expect([isSensitive(result), reveal(result)]).toEqual([isMarked, wanted]);
   });
 
-  it("a literal is marked part by part, its text as a whole", () => {
+  test("a literal is marked part by part, its text as a whole", () => {
     expect(showMarks(value("${{ [plain, secret] }}"))).toEqual(["p", { $sensitive: "hunter2" }]);
     expect(showMarks(value("<${{ [plain, secret] }}>"))).toEqual({ $sensitive: '<["p","hunter2"]>' });
     expect(value("<${{ plain }}>")).toBe("<p>");
   });
 
-  it("errors do not show what is marked", () => {
+  test("errors do not show what is marked", () => {
     for (const expression of [
       "secret + 1",
       "secret.x",

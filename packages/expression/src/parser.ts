@@ -21,7 +21,7 @@ interface Parser {
 
 export interface ParsedExpression {
   readonly node: Node;
-  /** Behind the closing `}}`. */
+  /** The offset behind the closing `}}`. */
   readonly end: number;
   readonly roots: readonly string[];
   readonly calls: readonly string[];

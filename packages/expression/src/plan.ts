@@ -10,7 +10,7 @@ import { applyBinary, applyUnary } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import { formatText, type MarkedText } from "./text.ts";
 
-/** What a plan is carried out with. */
+/** The scope, the functions and the options with which a plan is carried out. */
 export interface EvaluationContext {
   readonly scope: Scope;
   readonly functions: FunctionTable;
@@ -103,7 +103,10 @@ export function concatenate(texts: readonly (string | MarkedText)[], context: Ev
   return mark(result, isMarked);
 }
 
-/** The text of a value with other text around it (`steps-language` C3). @throws {ExpressionError} NULL_IN_TEXT, NOT_TEXT */
+/**
+ * Turns a value into text that has other text around it (conformance section 20 C3). @throws {ExpressionError}
+ * NULL_IN_TEXT, NOT_TEXT
+ */
 export function textInText(value: RuntimeValue, context: EvaluationContext): MarkedText {
   const kind = kindOf(value);
   if (kind === "null") {

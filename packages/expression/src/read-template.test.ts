@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkTemplate, createScope, escapeTemplate, expand, hasExpression, limits, parseTemplate } from "./index.ts";
 
 const scope = createScope({ inputs: { a: 1, name: "Ada" } });
 
 describe("text level (6.3)", () => {
-  it.each([
+  test.each([
     ["", ""],
     ["plain", "plain"],
     ["$ ${ $a ${a} }} {{ }", "$ ${ $a ${a} }} {{ }"],
@@ -26,14 +26,14 @@ describe("text level (6.3)", () => {
     expect(expand(text, scope)).toBe(value);
   });
 
-  it("closing braces belong to the object as long as one is open", () => {
+  test("closing braces belong to the object as long as one is open", () => {
     expect(expand("${{ {a: {b: 1}}}}", scope)).toEqual({ a: { b: 1 } });
     expect(expand("${{ {a:{b:{}}}}}!", scope)).toBe('{"a":{"b":{}}}!');
   });
 });
 
 describe("Template", () => {
-  it("says what a text is made of", () => {
+  test("says what a text is made of", () => {
     const shape = (text: string) => {
       const { isLiteral, isSingle, roots } = parseTemplate(text);
       return { isLiteral, isSingle, roots };
@@ -49,21 +49,21 @@ describe("Template", () => {
     expect(shape("${{ x }}${{ y }}")).toEqual({ isLiteral: false, isSingle: false, roots: ["x", "y"] });
   });
 
-  it("names the roots inside strings, keys, indexes and arguments", () => {
+  test("names the roots inside strings, keys, indexes and arguments", () => {
     const text = '${{ [{(a): b}, "${{ c }}", get(d, e)[f], g.h] }}';
     expect(parseTemplate(text).roots).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
   });
 
-  it("names for a hyphenated text only the root that both readings share", () => {
+  test("names for a hyphenated text only the root that both readings share", () => {
     expect(parseTemplate("${{ steps.hello-world.outputs.x }}").roots).toEqual(["steps"]);
     expect(parseTemplate("${{ steps.my step.x }}").roots).toEqual(["steps"]);
   });
 
-  it("is remembered", () => {
+  test("is remembered", () => {
     expect(parseTemplate("${{ inputs.a }} remembered")).toBe(parseTemplate("${{ inputs.a }} remembered"));
   });
 
-  it("is forgotten when others have taken its place", () => {
+  test("is forgotten when others have taken its place", () => {
     const first = parseTemplate("${{ inputs.a }} forgotten");
     for (let i = 0; i < 3000; i++) parseTemplate(`\${{ ${i} }}`);
     expect(parseTemplate("${{ inputs.a }} forgotten")).not.toBe(first);
@@ -71,7 +71,7 @@ describe("Template", () => {
     expect(parseTemplate("${{ 2999 }}")).toBe(parseTemplate("${{ 2999 }}"));
   });
 
-  it("evaluates again and again with other values", () => {
+  test("evaluates again and again with other values", () => {
     const template = parseTemplate("${{ n + 1 }}");
     let calls = 0;
     const counting = createScope({ n: () => ++calls });
@@ -81,7 +81,7 @@ describe("Template", () => {
 });
 
 describe("hasExpression()", () => {
-  it.each([
+  test.each([
     ["", false],
     ["${ {", false],
     ["\\${{ a }}", false],
@@ -94,7 +94,7 @@ describe("hasExpression()", () => {
 });
 
 describe("escapeTemplate()", () => {
-  it.each(["", "a", "${{", "\\${{ a }}", "\\\\${{", "$${{{", "${{${{"])("of %j expands to the same", (text) => {
+  test.each(["", "a", "${{", "\\${{ a }}", "\\\\${{", "$${{{", "${{${{"])("of %j expands to the same", (text) => {
     const escaped = escapeTemplate(text);
     expect(hasExpression(escaped)).toBe(false);
     expect(expand(escaped, scope)).toBe(text);
@@ -102,11 +102,11 @@ describe("escapeTemplate()", () => {
 });
 
 describe("checkTemplate()", () => {
-  it("finds nothing wrong in a good text", () => {
+  test("finds nothing wrong in a good text", () => {
     expect(checkTemplate("a ${{ b.c[0] }} \\${{")).toEqual([]);
   });
 
-  it("reports all errors with their places", () => {
+  test("reports all errors with their places", () => {
     const text = "${{ 1 + }} ${{ ok }} ${{ }} ${{ a = b }} ${{ 'x }}";
     const errors = checkTemplate(text);
     expect(errors.map(({ code, offset, length, expression }) => [code, offset, length, expression])).toEqual([
@@ -117,18 +117,18 @@ describe("checkTemplate()", () => {
     ]);
   });
 
-  it("stops after a hundred errors", () => {
+  test("stops after a hundred errors", () => {
     expect(checkTemplate("${{ }}".repeat(150))).toHaveLength(100);
   });
 
-  it("refuses long texts only when they hold an expression", () => {
+  test("refuses long texts only when they hold an expression", () => {
     const filler = "x".repeat(limits.maxSourceLength);
     expect(expand(filler, scope)).toBe(filler);
     expect(checkTemplate(filler)).toEqual([]);
     expect(checkTemplate(`${filler}\${{ inputs.a }}`).map((error) => error.code)).toEqual(["SOURCE_TOO_LARGE"]);
   });
 
-  it.each([
+  test.each([
     ["parentheses", "(".repeat(201), ")".repeat(201)],
     ["arrays", "[".repeat(201), "]".repeat(201)],
     ["objects", "{a:".repeat(201), "}".repeat(201)],
@@ -140,7 +140,7 @@ describe("checkTemplate()", () => {
     expect(checkTemplate(`\${{ ${left}1${right} }}`).map((error) => error.code)).toEqual(["NESTING_TOO_DEEP"]);
   });
 
-  it("allows the limits of nesting and of size, and evaluates what it allows", () => {
+  test("allows the limits of nesting and of size, and evaluates what it allows", () => {
     expect(expand(`\${{ ${"(".repeat(200)}1${")".repeat(200)} }}`, scope)).toBe(1);
     expect(expand(`\${{ ${"1+".repeat(4990)}1 }}`, scope)).toBe(4991);
     expect(expand(`\${{ ${"!".repeat(9000)}1 }}`, scope)).toBe(true);
@@ -150,7 +150,7 @@ describe("checkTemplate()", () => {
     expect(checkTemplate("${{ a }}".repeat(10_001))[0]?.code).toBe("TOO_MANY_NODES");
   });
 
-  it("reads a megabyte of near misses in one pass", () => {
+  test("reads a megabyte of near misses in one pass", () => {
     expect(checkTemplate(`\${{ a${" a".repeat(500_000)} !`).map((error) => error.code)).toEqual([
       "UNTERMINATED_EXPRESSION",
     ]);

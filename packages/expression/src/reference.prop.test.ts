@@ -1,6 +1,6 @@
 import { equalValues, isSensitive, reveal, type RuntimeValue, sensitive, type Value } from "@steps/model";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScope, expand, ExpressionError, expandText } from "./index.ts";
 
 // A second, slow and plain implementation of the language without marks, to compare with.
@@ -208,7 +208,7 @@ const outcome = (action: () => Value): { value: string } | "wrong" => {
 };
 
 describe("a random expression", () => {
-  it("has the value that the reference interpreter finds, or fails with it", () => {
+  test("has the value that the reference interpreter finds, or fails with it", () => {
     const scope = createScope(leaves);
     let values = 0;
     fc.assert(
@@ -222,7 +222,7 @@ describe("a random expression", () => {
     expect(values).toBeGreaterThan(1000);
   });
 
-  it("has the same value with and without marks, and is marked as text if a marked leaf was looked up", () => {
+  test("has the same value with and without marks, and is marked as text if a marked leaf was looked up", () => {
     fc.assert(
       fc.property(tree, fc.subarray(Object.keys(leaves)), (expression, marked) => {
         const used = new Set<string>();
@@ -243,7 +243,7 @@ describe("a random expression", () => {
         if (wanted === "wrong" || wanted.value === "null") return;
         used.clear();
         const result = expandText(`<${text}>`, scope);
-        // What was looked up and then dropped by an access leaves no trace: [secret, 1][1] is open.
+        // A value that was looked up and then dropped by an access leaves no mark: [secret, 1][1] is not secret.
         if (!text.includes("[")) expect(isSensitive(result)).toBe(marked.some((name) => used.has(name)));
         else if (!marked.some((name) => used.has(name))) expect(isSensitive(result)).toBe(false);
       }),

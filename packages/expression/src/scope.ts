@@ -1,6 +1,6 @@
 import type { RuntimeValue } from "@steps/model";
 
-/** What an expression may name. Lookups are lazy: `get` is called only for names that are used. */
+/** The names that an expression may use. Lookups are lazy: `get` is called only for names that are used. */
 export interface Scope {
   get(name: string): RuntimeValue | undefined;
   /** All names, for hints. */

@@ -17,7 +17,7 @@ export function createSearch(text: string, needle: string): (from: number) => nu
   };
 }
 
-/** Where each occurrence starts, none overlapping another. */
+/** Yields the offset of each occurrence; occurrences do not overlap. */
 export function* findAll(text: string, needle: string): Generator<number> {
   const search = createSearch(text, needle);
   for (let at = search(0); at !== -1; at = search(at + needle.length)) yield at;

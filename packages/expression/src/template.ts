@@ -16,7 +16,7 @@ export interface Template {
   readonly source: string;
   /** No expression at all; there may be escapes. */
   readonly isLiteral: boolean;
-  /** One expression and at most white space around it: the value keeps its type. */
+  /** True for a single expression with at most white space around it; its value keeps its type. */
   readonly isSingle: boolean;
   /**
    * Names of the scope that the expressions use, each once. A name that only one of two readings of a hyphenated text

@@ -16,7 +16,7 @@ interface Writer {
 }
 
 /**
- * The text of a value (`steps-language` 6.7, C35), marked when any part of the value is.
+ * The text of a value (conformance sections 6.7 and 20 C35), marked when any part of the value is.
  *
  * @param options.isSorted keys in order, as the old language wrote them
  * @param options.isJson a string is quoted too

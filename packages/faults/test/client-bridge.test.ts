@@ -125,6 +125,30 @@ test("a bridge that is killed is followed by another with the same id, and the j
   expect(readFileSync(join(user.dir, "runs"), "utf8")).toBe("run\nrun\n");
 });
 
+test("Ctrl-C in follow leaves the job alone and says so", async () => {
+  const user = createUser();
+  await user.serve();
+  const steps = write(user, "- name: a\n  script: echo one; until test -e go; do sleep 0.05; done; echo two\n");
+  expect((await user.bridge("run", steps, "--id", "b", "--detach", "--work-dir", ".").ended).status).toBe(0);
+  const pressed = user.bridge("follow", "b");
+  await pressed.until("stdout", "one\n");
+  pressed.child.kill("SIGINT");
+  const { status, stdout, stderr } = await pressed.ended;
+  expect([status, stdout.toString()]).toEqual([130, "one\n"]);
+  expect(stderr).toContain('The job "b" goes on');
+  expect(stderr).toContain("runner-bridge cancel");
+  writeFileSync(join(user.dir, "go"), "");
+  expect(await user.bridge("follow", "b").ended).toMatchObject({ status: 0, stdout: Buffer.from("one\ntwo\n") });
+});
+
+test("a job that is larger than a service takes is refused at once", async () => {
+  const user = createUser();
+  const steps = write(user, `# ${"x".repeat(70 * 1024 * 1024)}\n- {name: a, script: "true"}\n`);
+  const { status, stderr } = await user.bridge("run", steps).ended;
+  expect(status).toBe(2);
+  expect(stderr).toContain("The job has 70.0 MiB, and a service takes 64 MiB");
+});
+
 test("Ctrl-C cancels the job and follows it to its end; cancel does so from elsewhere", async () => {
   const user = createUser();
   await user.serve();

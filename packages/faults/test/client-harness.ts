@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 240_000 });
 const ROOT = resolve(import.meta.dirname, "../../..");
 const SOURCES = "--conditions=@steps/source";
 
-/** What a program of ours did. */
+/** The end of one of our programs, and its output. */
 export interface Ended {
   readonly status: number | null;
   readonly stdout: Buffer;
@@ -118,7 +118,7 @@ export async function startCuttingRelay(
         connection.bytes += chunk.length;
         const isOver = cut(from, chunk, connection);
         if (isOver) source.pause();
-        // What was passed on arrives; its answer does not.
+        // The bytes that were passed on arrive; the answer to them does not.
         const isTaken = sink.write(chunk, () => void (isOver && setTimeout(end, 50)));
         if (isOver && from === "client") sink.pause();
         if (!isTaken) source.pause();

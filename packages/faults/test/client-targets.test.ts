@@ -29,6 +29,7 @@ test.skipIf(!hasProgram("sshd", "/usr/sbin"))("a job on a machine, through sshd"
   onTestFinished(() => sshd.stop());
   const login = ["--ssh", `${sshd.user}@${sshd.host}:${sshd.port}`, "--identity", sshd.identityFile];
   await expectJob(user, [...login, "--known-hosts", sshd.knownHostsFile]);
+  await expectJob(user, [...login, "--known-hosts", sshd.knownHostsFile, "--socket", user.socket]);
   const known = join(user.dir, "known_hosts");
   const unknown = await user.bridge("list", ...login, "--known-hosts", known).ended;
   expect(unknown).toMatchObject({ status: 1, stderr: expect.stringContaining("accept-new") });

@@ -13,7 +13,7 @@ interface Case {
   readonly name: string;
   /** Ends the container in the middle of the job. */
   readonly end: (container: string) => void;
-  /** Of the job's error. */
+  /** The code of the job's error. */
   readonly code: string;
   readonly exitCode: number;
 }
@@ -49,7 +49,7 @@ describe.skipIf(!hasDocker())("a container in the middle of a job", () => {
       );
       expect({ exitCode: outcome.exitCode, code: job.error?.code }).toEqual({ exitCode, code });
       expect(states).toContain("lost");
-      // What was written is all there, each line once and in order, however the end came.
+      // All that was written is there, each line once and in order, however the end came.
       const lines = output.split("\n").slice(0, -1);
       expect(lines.length).toBeGreaterThanOrEqual(20);
       expect(lines).toEqual(lines.map((_, i) => `line ${i + 1}`));

@@ -98,7 +98,7 @@ const readOutputs = (texts: Readonly<Record<string, string>>): Record<string, un
 
 test.each(KINDS)("@actions/github in a job of $kind", async ({ env, context, payload, issue }) => {
   const user = createKitUser(kit);
-  const ended = await user.ci([CONTEXT], { env: { ...JOB, ...env } });
+  const ended = await user.ci([CONTEXT], { env: { ...JOB, ...Object.fromEntries(Object.entries(env)) } });
   assertEnded(ended, 0);
   const found = readOutputs(await ended.outputs("context"));
   expect(found).toMatchObject({
@@ -147,7 +147,7 @@ test("a token that was given, and a server", async () => {
   ]);
   expect(ended.stdout).toContain("token [] []\n");
   expect(ended.text).not.toContain(token);
-  // What actions were told is told again, and the secrets of it are in no trace.
+  // The replay tells the actions the same as before, and no trace holds the secrets of it.
   const again = await user.run(["replay", join(user.dir, "trace-0.json")], options);
   assertEnded(again, 0);
   expect(again.stdout).toContain("The same");

@@ -52,7 +52,7 @@ export interface Ended {
   /** The trace as it is written. */
   readonly text: string;
   readonly trace: () => Promise<Trace>;
-  /** What the step of that name gave; all that an action gives is text. */
+  /** Returns the outputs of the step of that name. All outputs of an action are text. */
   readonly outputs: (name: string) => Promise<Record<string, string>>;
 }
 

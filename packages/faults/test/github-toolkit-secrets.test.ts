@@ -41,7 +41,7 @@ test("what setSecret names is nowhere, in none of its forms, and the job can be 
     { name: "hand_over", action: "acme/kit/hand-over@v1", inputs: { name: "site" } },
     { name: "keep", action: "acme/kit/keep@v1", inputs: { path: "deps", key: "deps-1" } },
   ];
-  // What is in the cache is not of the trace: it is there from here on.
+  // The contents of the cache are not part of the trace; the secrets are in the cache from here on.
   assertEnded(await user.ci(steps.slice(-1)), 0);
   const ended = await user.ci(steps, { args: ["--summary-file", summaryFile] });
   assertEnded(ended, 0);

@@ -29,7 +29,7 @@ inputs: {name: {default: ${name}}}
 runs: {using: node24, pre: DIST/phase.js, main: DIST/phase.js, post: DIST/phase.js}
 `;
 
-/** What is taken for something else where a value is not only carried. */
+/** Texts that are taken for something else where a value is not only carried. */
 const HOSTILE: readonly string[] = [
   "",
   "\n",

@@ -13,7 +13,7 @@ const COMMAND = resolve(import.meta.dirname, "../../../node_modules/.bin/step-ru
 /** A way to a service that runs, and what has to be done when it is not needed any more. */
 export interface Way extends AsyncDisposable {
   readonly dial: Dial;
-  /** Where the service's jobs find the folder that was given. */
+  /** The path at which the service's jobs find the folder that was given. */
   readonly data: string;
 }
 

@@ -1,11 +1,11 @@
-/** What was opened and is to be closed again. */
+/** Keeps the resources that were opened and must be closed again. */
 export interface Closers {
   readonly add: (close: () => Promise<void>) => void;
   /** Runs what was added, last in, first out, once; a failure does not keep the others from being run. */
   readonly close: () => Promise<void>;
 }
 
-/** Nothing to close yet. */
+/** Makes an empty list of resources to close. */
 export function createClosers(): Closers {
   const all: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;

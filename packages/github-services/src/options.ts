@@ -1,23 +1,26 @@
-/** What the services hold themselves and their clients to. Sizes in bytes, times in milliseconds. */
+/** The limits that the services set for themselves and their clients. Sizes are in bytes, times in milliseconds. */
 export interface ServiceLimits {
-  /** Of all saved caches in the folder; what was not used for the longest goes first. GitHub's limit of a repository. */
+  /**
+   * The total size of the saved caches in the folder. The least recently used are removed first. The default is
+   * GitHub's limit for a repository.
+   */
   readonly maxCacheBytes: number;
-  /** Of one saved cache. */
+  /** The size of one saved cache. */
   readonly maxCacheEntryBytes: number;
-  /** Of all artifacts of the job together, compressed items expanded. */
+  /** The total size of all artifacts of the job, with compressed items expanded. */
   readonly maxArtifactBytes: number;
   /** Artifacts of a job. GitHub's limit. */
   readonly maxArtifacts: number;
-  /** Files of one artifact of the old protocol. */
+  /** The number of files of one artifact of the old protocol. */
   readonly maxArtifactItems: number;
-  /** Of a request that is not an upload. */
+  /** The size of a request that is not an upload. */
   readonly maxJsonBytes: number;
   /** Uploads that were begun and neither finished nor given up. */
   readonly maxOpenUploads: number;
   readonly maxConnections: number;
   /** A connection on which nothing moves is closed. */
   readonly idleMs: number;
-  /** One request, however steadily it moves. */
+  /** The time for one request, however steadily its data arrives. */
   readonly requestMs: number;
   /** A save that nobody writes to keeps its key from others for so long. */
   readonly reservationMs: number;

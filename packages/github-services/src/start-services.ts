@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "@steps/model";
+import { messageOf, withDefaults } from "@steps/model";
 import { createArtifactRegistry } from "./artifact/artifact-registry.ts";
 import { createArtifactV3 } from "./artifact/artifact-v3.ts";
 import type { ArtifactParts } from "./artifact/artifact-v4.ts";
@@ -67,7 +67,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 }
 
 async function open(options: ServicesOptions, closers: Closers): Promise<Services> {
-  const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits: ServiceLimits = withDefaults(DEFAULT_LIMITS, options.limits);
   const onNote = options.onNote ?? ((): void => undefined);
   let prune = async (): Promise<void> => undefined;
   const onBeat = (): void => {

@@ -48,9 +48,8 @@ function openFiles(name: string): number {
   const links = readdirSync("/proc/self/fd").map((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch (cause) {
+    } catch {
       // The one that listed them.
-      void cause;
       return "";
     }
   });

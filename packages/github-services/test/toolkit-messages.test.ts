@@ -17,7 +17,7 @@ interface Generated {
   readonly fromJson: (json: unknown) => object;
 }
 
-/** What the client's own package was generated from GitHub's schema. */
+/** Loads the code that the client's own package generated from GitHub's schema. */
 async function generated(client: "artifact" | "cache"): Promise<Record<string, Generated>> {
   const main = fileURLToPath(import.meta.resolve(`@actions/${client}`));
   const path = join(dirname(main), "generated", "results", "api", "v1", `${client}.js`);

@@ -44,7 +44,7 @@ export function openWire(services: Services): Wire {
     const response = await fetch(isWhole ? path : `${baseUrl}${path}`, {
       method,
       headers: { ...authorization, ...(isObject ? { "Content-Type": "application/json" } : {}), ...headers },
-      ...(body === undefined ? {} : { body: isObject ? JSON.stringify(body) : asBody(body) }),
+      body: body === undefined ? undefined : isObject ? JSON.stringify(body) : asBody(body),
     });
     const bytes = Buffer.from(await response.arrayBuffer());
     const text = bytes.toString("utf8");

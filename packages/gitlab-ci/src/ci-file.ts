@@ -1,7 +1,7 @@
-import { readYaml, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/compiler";
+import { readYaml, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/source";
 import { nearest, type Source } from "@steps/model";
 import { GLOBAL_KEYWORDS } from "./keywords.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 /** GitLab's tag for a value that stands elsewhere. */
 export const REFERENCE_TAG = "!reference";
@@ -10,12 +10,12 @@ export const REFERENCE_TAG = "!reference";
 export interface CiFile {
   readonly source: Source;
   readonly root: YamlMapping;
-  /** What runs when asked for: no keywords of the file, no hidden jobs. */
+  /** The jobs that can be run: no keywords of the file, no hidden jobs. */
   readonly jobs: ReadonlyMap<string, YamlEntry>;
 }
 
 /** Reads a file as far as its jobs. `undefined`: it is no configuration, which was reported. */
-export function readCiFile(source: Source, report: Report): CiFile | undefined {
+export function readCiFile(source: Source, report: CiReport): CiFile | undefined {
   const { documents, diagnostics, isBroken } = readYaml(source, { tags: [REFERENCE_TAG] });
   report.include(diagnostics);
   if (isBroken) return undefined;
@@ -25,7 +25,7 @@ export function readCiFile(source: Source, report: Report): CiFile | undefined {
   return { source, root, jobs };
 }
 
-function configDocument(source: Source, documents: readonly YamlNode[], report: Report): YamlMapping | undefined {
+function configDocument(source: Source, documents: readonly YamlNode[], report: CiReport): YamlMapping | undefined {
   const [first, second, third] = documents;
   const isHeader = first?.kind === "mapping" && first.entries.has("spec");
   if (isHeader && second !== undefined) checkHeader(source, { header: first, config: second }, report);
@@ -43,7 +43,11 @@ function configDocument(source: Source, documents: readonly YamlNode[], report: 
 }
 
 // Inputs may stand anywhere in the configuration, also in the names of jobs.
-function checkHeader(source: Source, { header, config }: Record<"header" | "config", YamlNode>, report: Report): void {
+function checkHeader(
+  source: Source,
+  { header, config }: Record<"header" | "config", YamlNode>,
+  report: CiReport,
+): void {
   const at = source.text.indexOf("$[[", config.offset);
   if (at !== -1 && at < config.offset + config.length) {
     report.error(
@@ -65,7 +69,7 @@ function checkHeader(source: Source, { header, config }: Record<"header" | "conf
  * Reports everything at the top of a file that is neither a keyword, nor hidden, nor a job, as GitLab refuses the file
  * for it: it may be a misspelt keyword. `chosen` is a job for certain.
  */
-export function checkJobs(file: CiFile, chosen: string, report: Report): void {
+export function checkJobs(file: CiFile, chosen: string, report: CiReport): void {
   for (const [name, { key, value }] of file.jobs) {
     if (isJob(value) || (name === chosen && value.kind === "mapping")) continue;
     const guess = nearest(name, GLOBAL_KEYWORDS);

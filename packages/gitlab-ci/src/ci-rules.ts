@@ -1,4 +1,6 @@
+import type { CompilerCode } from "@steps/compiler";
 import type { DiagnosticRule } from "@steps/model";
+import type { Report } from "@steps/source";
 
 /** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of the compiler come besides. */
 export type CiCode =
@@ -13,7 +15,10 @@ export type CiCode =
   | "unquoted-date"
   | "variable-cycle";
 
-/** What each code means and what to do about it. */
+/** Gathers what is to be said about a file: in words of its own, and in those of steps. */
+export type CiReport = Report<CiCode | CompilerCode>;
+
+/** The meaning of each code, and advice on what to do. */
 export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
   "hidden-job": { title: "The job is hidden", help: "A job whose name begins with a dot never runs. Choose another." },
   "invalid-file": {

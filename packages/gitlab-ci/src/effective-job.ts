@@ -1,4 +1,4 @@
-import type { YamlEntry, YamlMapping, YamlNode } from "@steps/compiler";
+import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
 import { nearest } from "@steps/model";
 import { type CiFile, quote, REFERENCE_TAG } from "./ci-file.ts";
 import { readInherit } from "./inherit.ts";
@@ -12,7 +12,7 @@ import {
   UNSUPPORTED_KEYWORDS,
 } from "./keywords.ts";
 import { isNothing, reportReference } from "./read-commands.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 /** A job with what it inherits. */
 export interface EffectiveJob {
@@ -31,7 +31,7 @@ export interface EffectiveJob {
  * A job as it would run: its own keywords, then those of `default:` (or of the top of the file, the deprecated spelling)
  * that it lacks and inherits. Reports every keyword that is unknown, not supported, or has no effect here.
  */
-export function readEffectiveJob(name: string, file: CiFile, report: Report): EffectiveJob | undefined {
+export function readEffectiveJob(name: string, file: CiFile, report: CiReport): EffectiveJob | undefined {
   const { key, value } = file.jobs.get(name) as YamlEntry;
   checkFile(file, report);
   if (value.tag === REFERENCE_TAG) reportReference(value, name, report);
@@ -46,7 +46,7 @@ export function readEffectiveJob(name: string, file: CiFile, report: Report): Ef
   return { name, key, own: value.entries, keywords, inheritsVariable: inherit.variables };
 }
 
-function checkFile({ root }: CiFile, report: Report): void {
+function checkFile({ root }: CiFile, report: CiReport): void {
   for (const [keyword, { key, value }] of root.entries) {
     const effect = Object.hasOwn(IGNORED_GLOBAL_KEYWORDS, keyword) ? IGNORED_GLOBAL_KEYWORDS[keyword] : undefined;
     if (effect !== undefined) {
@@ -70,7 +70,7 @@ function isEmpty(node: YamlNode): boolean {
   return isNothing(node) || (node.kind === "list" && node.tag === undefined && node.items.length === 0);
 }
 
-function readDefaults({ root }: CiFile, report: Report): ReadonlyMap<string, YamlEntry> {
+function readDefaults({ root }: CiFile, report: CiReport): ReadonlyMap<string, YamlEntry> {
   const defaults = new Map<string, YamlEntry>();
   const node = root.entries.get("default")?.value;
   if (node?.tag === REFERENCE_TAG) {
@@ -94,7 +94,7 @@ function readDefaults({ root }: CiFile, report: Report): ReadonlyMap<string, Yam
   return defaults;
 }
 
-function checkKeywords(name: string, job: YamlMapping, report: Report): void {
+function checkKeywords(name: string, job: YamlMapping, report: CiReport): void {
   for (const [keyword, entry] of job.entries) {
     if (!JOB_KEYWORDS.includes(keyword)) {
       reportUnknown(`The job "${quote(name)}"`, { keyword, entry, known: JOB_KEYWORDS }, report);
@@ -102,7 +102,7 @@ function checkKeywords(name: string, job: YamlMapping, report: Report): void {
   }
 }
 
-function checkEffect(keyword: string, { key }: YamlEntry, report: Report): void {
+function checkEffect(keyword: string, { key }: YamlEntry, report: CiReport): void {
   if (HONOURED_KEYWORDS.includes(keyword)) return;
   if (Object.hasOwn(UNSUPPORTED_KEYWORDS, keyword)) {
     report.error(key, { code: "not-supported", message: UNSUPPORTED_KEYWORDS[keyword] as string });
@@ -117,7 +117,7 @@ function checkEffect(keyword: string, { key }: YamlEntry, report: Report): void 
 function reportUnknown(
   owner: string,
   { keyword, entry, known }: { readonly keyword: string; readonly entry: YamlEntry; readonly known: readonly string[] },
-  report: Report,
+  report: CiReport,
 ): void {
   const guess = nearest(keyword, known);
   report.error(entry.key, {

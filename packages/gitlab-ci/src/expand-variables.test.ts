@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { expandVariables } from "./expand-variables.ts";
 
 function expand(variables: Record<string, string>, raw: readonly string[] = []): Record<string, string> {
@@ -9,41 +9,41 @@ function expand(variables: Record<string, string>, raw: readonly string[] = []):
 }
 
 describe("expandVariables", () => {
-  it("expands what is referred to first, in any order of the file", () => {
+  test("expands what is referred to first, in any order of the file", () => {
     expect(expand({ C: "$B!", B: "${A}b", A: "a" })).toEqual({ A: "a", B: "ab", C: "ab!" });
   });
 
-  it("makes an unknown name empty", () => {
+  test("makes an unknown name empty", () => {
     expect(expand({ A: "<$NOPE><${NOPE}><${NOPE:-default}>" })).toEqual({ A: "<><><>" });
   });
 
-  it("makes a doubled dollar one, once", () => {
+  test("makes a doubled dollar one, once", () => {
     expect(expand({ A: "$$B", B: "b", C: "${A}" })).toEqual({ A: "$B", B: "b", C: "$B" });
     expect(expand({ A: "$$$$" })).toEqual({ A: "$$" });
   });
 
-  it("drops what only a shell knows and keeps a lone dollar", () => {
+  test("drops what only a shell knows and keeps a lone dollar", () => {
     expect(expand({ A: "<$1$@$?$*>", B: "cost: $ 5", C: "5$" })).toEqual({ A: "<>", B: "cost: $ 5", C: "5$" });
   });
 
-  it("expands %NAME% for a variable only", () => {
+  test("expands %NAME% for a variable only", () => {
     expect(expand({ A: "a", B: "%A%", C: "+%Y%m%d" })).toEqual({ A: "a", B: "a", C: "+%Y%m%d" });
   });
 
-  it("takes a raw value as it stands, also where it is referred to", () => {
+  test("takes a raw value as it stands, also where it is referred to", () => {
     expect(expand({ A: "$B $$", B: "b", C: "<$A>" }, ["A"])).toEqual({ A: "$B $$", B: "b", C: "<$B $$>" });
   });
 
-  it("leaves expressions alone", () => {
+  test("leaves expressions alone", () => {
     const A = 'greeting: "hello ${{ env.name }}" $B ${{ "$B" }} ${{';
     expect(expand({ A, B: "b" })["A"]).toBe('greeting: "hello ${{ env.name }}" b ${{ "$B" }} ${{');
   });
 
-  it("drops braces that nothing closes", () => {
+  test("drops braces that nothing closes", () => {
     expect(expand({ A: "a${B", B: "b" })["A"]).toBe("aB");
   });
 
-  it("leaves the references of a cycle, and only those", () => {
+  test("leaves the references of a cycle, and only those", () => {
     const variables = new Map(
       Object.entries({ A: "$B-$X", B: "$A", X: "x", AFTER: "<$A>", SELF: "$SELF:/bin" }).map(
         ([name, value]) => [name, { value, isRaw: false }] as const,
@@ -54,11 +54,11 @@ describe("expandVariables", () => {
     expect(cycles).toEqual(["A", "B", "SELF"]);
   });
 
-  it("takes names of prototypes for names", () => {
+  test("takes names of prototypes for names", () => {
     expect(expand({ A: "<$constructor>", toString: "t", B: "$toString" })).toEqual({ A: "<>", toString: "t", B: "t" });
   });
 
-  it("ends when values would grow beyond bounds", () => {
+  test("ends when values would grow beyond bounds", () => {
     const doubling = Array.from(
       { length: 60 },
       (_, i) => [`V${i}`, { value: `$V${i + 1}$V${i + 1}`, isRaw: false }] as const,
@@ -70,7 +70,7 @@ describe("expandVariables", () => {
     expect(expandVariables(variables).isTooLong).toBe(true);
   });
 
-  it("reads hostile texts and long chains in linear time", () => {
+  test("reads hostile texts and long chains in linear time", () => {
     const chain = Array.from({ length: 20_000 }, (_, i) => [`V${i}`, { value: `$V${i + 1}`, isRaw: false }] as const);
     expect(expandVariables(new Map([...chain, ["V20000", { value: "x", isRaw: false }]])).values["V0"]).toBe("x");
     expect(expand({ A: "${{".repeat(200_000) })["A"]).toHaveLength(600_000);

@@ -63,9 +63,9 @@ function expandText(text: string, { lookUp, isKnown, maxLength }: ExpandOptions)
 }
 
 interface Token {
-  /** What is written in the text. */
+  /** The source text. */
   readonly source: string;
-  /** What it becomes if it is no reference. */
+  /** The text that it becomes if it is no reference. */
   readonly text: string;
   /** The variable it refers to. */
   readonly name?: string;
@@ -114,7 +114,7 @@ function plain(text: string): Token {
   return { source: text, text, isPercent: false };
 }
 
-/** What is referred to before what refers to it. */
+/** Sorts variables so that each comes after those that it refers to. */
 function sortByReference(variables: ReadonlyMap<string, RawVariable>): {
   readonly order: readonly string[];
   readonly cycles: ReadonlySet<string>;
@@ -126,7 +126,7 @@ function sortByReference(variables: ReadonlyMap<string, RawVariable>): {
   const rest = [...variables.keys()].filter((name) => !done.has(name));
   const within = (edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, ReadonlySet<string>> =>
     new Map(rest.map((name) => [name, new Set([...(edges.get(name) ?? [])].filter((other) => !done.has(other)))]));
-  // What remains is in a cycle, between two, or after one: what nothing refers to is after one.
+  // The remaining variables are in a cycle, between two, or after one. One that nothing refers to is after one.
   const last = peel(rest, { waitsFor: within(referrers), frees: within(references) });
   const after = new Set(last);
   const cycles = new Set(rest.filter((name) => !after.has(name)));

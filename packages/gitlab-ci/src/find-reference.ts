@@ -1,10 +1,10 @@
-import type { YamlNode } from "@steps/compiler";
+import type { YamlNode } from "@steps/source";
 import { REFERENCE_TAG } from "./ci-file.ts";
 import { reportReference } from "./read-commands.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 /** Reports every `!reference` in a value; whether there was one. */
-export function findReference(node: YamlNode, keyword: string, report: Report): boolean {
+export function findReference(node: YamlNode, keyword: string, report: CiReport): boolean {
   const seen = new Set<YamlNode>();
   const waiting = [node];
   let isFound = false;

@@ -1,11 +1,11 @@
-import type { YamlNode } from "@steps/compiler";
+import type { YamlNode } from "@steps/source";
 import { nearest } from "@steps/model";
 import { quote, REFERENCE_TAG } from "./ci-file.ts";
 import { readPsychScalar } from "./psych.ts";
 import { reportReference } from "./read-commands.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
-/** What a job takes from the top of its file. */
+/** Tells which keywords and variables a job takes from the top of its file. */
 export interface Inherit {
   readonly default: (keyword: string) => boolean;
   readonly variables: (name: string) => boolean;
@@ -14,7 +14,7 @@ export interface Inherit {
 const FIELDS = ["default", "variables"] as const;
 
 /** Reads `inherit`: for `default` and for `variables` true, false, or the list of names that are taken. */
-export function readInherit(node: YamlNode | undefined, report: Report): Inherit {
+export function readInherit(node: YamlNode | undefined, report: CiReport): Inherit {
   const all = (): boolean => true;
   if (node === undefined) return { default: all, variables: all };
   if (node.tag === REFERENCE_TAG) {
@@ -39,7 +39,7 @@ export function readInherit(node: YamlNode | undefined, report: Report): Inherit
   return { default: all, variables: all };
 }
 
-function readChoice(field: string, node: YamlNode | undefined, report: Report): (name: string) => boolean {
+function readChoice(field: string, node: YamlNode | undefined, report: CiReport): (name: string) => boolean {
   if (node === undefined) return () => true;
   if (node.tag === REFERENCE_TAG) {
     reportReference(node, field, report);

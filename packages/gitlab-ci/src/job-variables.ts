@@ -1,14 +1,14 @@
-import type { YamlNode } from "@steps/compiler";
+import type { YamlNode } from "@steps/source";
 import { createObject, NAME_PATTERN } from "@steps/model";
 import { type CiFile, quote } from "./ci-file.ts";
 import type { EffectiveJob } from "./effective-job.ts";
 import { expandVariables, type RawVariable } from "./expand-variables.ts";
 import { readVariables } from "./read-variables.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 export interface JobVariables {
   readonly values: Readonly<Record<string, string>>;
-  /** Where each of those stands that the file declares. */
+  /** The node of each variable that the file declares. */
   readonly nodes: ReadonlyMap<string, YamlNode>;
 }
 
@@ -21,14 +21,14 @@ export interface GivenVariables {
 export function readJobVariables(
   { file, job }: { readonly file: CiFile; readonly job: EffectiveJob },
   given: GivenVariables,
-  report: Report,
+  report: CiReport,
 ): JobVariables {
   const globals = readVariables(file.root.entries.get("variables")?.value, "global", report);
   const own = readVariables(job.own.get("variables")?.value, "job", report);
   const declared = new Map([...[...globals].filter(([name]) => job.inheritsVariable(name)), ...own]);
   const nodes = new Map([...declared].map(([name, { node }]) => [name, node]));
   const raw = new Map<string, RawVariable>();
-  // What the caller knows is data: a commit message with a dollar must arrive as it is.
+  // Variables that the caller gives are data: a commit message with a dollar must arrive unchanged.
   for (const [name, value] of Object.entries(given.predefined)) raw.set(name, { value, isRaw: true });
   for (const [name, variable] of declared) raw.set(name, variable);
   for (const [name, value] of Object.entries(given.overrides)) {
@@ -37,7 +37,7 @@ export function readJobVariables(
   return { values: expand(raw, nodes, report), nodes };
 }
 
-function isGivenName(name: string, value: string, report: Report): boolean {
+function isGivenName(name: string, value: string, report: CiReport): boolean {
   if (!NAME_PATTERN.test(name)) {
     report.error(undefined, {
       code: "invalid-name",
@@ -56,7 +56,7 @@ function isGivenName(name: string, value: string, report: Report): boolean {
 function expand(
   raw: ReadonlyMap<string, RawVariable>,
   nodes: ReadonlyMap<string, YamlNode>,
-  report: Report,
+  report: CiReport,
 ): Readonly<Record<string, string>> {
   const { values, cycles, isTooLong } = expandVariables(raw);
   for (const name of cycles) {

@@ -13,7 +13,7 @@ export const GLOBAL_KEYWORDS: readonly string[] = [
   "workflow",
 ];
 
-/** What `default:` may hold. */
+/** The keywords that `default:` may hold. */
 export const DEFAULT_KEYWORDS: readonly string[] = [
   "after_script",
   "artifacts",

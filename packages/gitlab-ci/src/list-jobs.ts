@@ -1,6 +1,7 @@
 import type { Diagnostic, Source } from "@steps/model";
+import { Report } from "@steps/source";
 import { readCiFile } from "./ci-file.ts";
-import { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 /**
  * The names of the jobs of a `.gitlab-ci.yml`, in the order of the file, without the hidden ones (`.name`).
@@ -10,7 +11,7 @@ export function listJobs(source: Source): {
   readonly jobs: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 } {
-  const report = new Report();
+  const report: CiReport = new Report();
   const file = readCiFile(source, report);
   const jobs = [...(file?.jobs ?? [])].filter(([, { value }]) => value.kind === "mapping").map(([name]) => name);
   return { jobs, diagnostics: report.finish() };

@@ -1,5 +1,5 @@
-import { readYaml } from "@steps/compiler";
-import { describe, expect, it } from "vitest";
+import { readYaml } from "@steps/source";
+import { describe, expect, test } from "vitest";
 import { readPsychScalar } from "./psych.ts";
 
 function read(text: string): string {
@@ -12,7 +12,7 @@ function read(text: string): string {
 }
 
 describe("readPsychScalar", () => {
-  it.each([
+  test.each([
     ["", "null "],
     ["~", "null "],
     ["Null", "null "],

@@ -1,6 +1,6 @@
-import type { YamlScalar } from "@steps/compiler";
+import type { YamlScalar } from "@steps/source";
 
-/** What GitLab's YAML reader takes a scalar for, and the text it makes of it where a text is wanted. */
+/** The kind that GitLab's YAML reader gives to a scalar, and the text that it makes of it where a text is wanted. */
 export interface PsychScalar {
   readonly kind: "string" | "null" | "boolean" | "integer" | "float" | "date";
   readonly text: string;

@@ -1,7 +1,7 @@
-import type { YamlNode } from "@steps/compiler";
+import type { YamlNode } from "@steps/source";
 import { REFERENCE_TAG } from "./ci-file.ts";
 import { readPsychScalar } from "./psych.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 /** GitLab's own limit for lists in lists. */
 const MAX_DEPTH = 10;
@@ -15,7 +15,7 @@ const MAX_LENGTH = 1024 * 1024;
  * The commands of a `script`, `before_script` or `after_script`: a text or a list of texts, lists in lists are flattened.
  * What is wrong is reported.
  */
-export function readCommands(keyword: string, node: YamlNode | undefined, report: Report): readonly string[] {
+export function readCommands(keyword: string, node: YamlNode | undefined, report: CiReport): readonly string[] {
   if (node === undefined || isNothing(node)) return [];
   const state: State = { keyword, report, commands: [], length: 0, isTooLong: false };
   collect(node, 0, state);
@@ -29,7 +29,7 @@ export function isNothing(node: YamlNode): boolean {
 
 interface State {
   readonly keyword: string;
-  readonly report: Report;
+  readonly report: CiReport;
   readonly commands: string[];
   length: number;
   isTooLong: boolean;
@@ -72,7 +72,7 @@ function addCommand(node: YamlNode, command: string, state: State): void {
 }
 
 /** Says that a value stands elsewhere, where nothing fetches it from. */
-export function reportReference(node: YamlNode, keyword: string, report: Report): void {
+export function reportReference(node: YamlNode, keyword: string, report: CiReport): void {
   report.error(node, {
     code: "not-supported",
     message: `"!reference" is not supported: what "${keyword}" refers to would be left out`,

@@ -1,13 +1,13 @@
-import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/compiler";
+import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
 import { NAME_PATTERN, nearest } from "@steps/model";
 import { quote, REFERENCE_TAG } from "./ci-file.ts";
 import type { RawVariable } from "./expand-variables.ts";
 import { readPsychScalar } from "./psych.ts";
 import { isNothing, reportReference } from "./read-commands.ts";
-import type { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 
 export interface DeclaredVariable extends RawVariable {
-  /** Where the value stands. */
+  /** The node of the value. */
   readonly node: YamlNode;
 }
 
@@ -23,7 +23,7 @@ const FIELDS = {
 export function readVariables(
   node: YamlNode | undefined,
   scope: keyof typeof FIELDS,
-  report: Report,
+  report: CiReport,
 ): ReadonlyMap<string, DeclaredVariable> {
   const variables = new Map<string, DeclaredVariable>();
   if (node === undefined || isNothing(node)) return variables;
@@ -40,7 +40,7 @@ export function readVariables(
   return variables;
 }
 
-function isVariableName(name: string, { key }: YamlEntry, report: Report): boolean {
+function isVariableName(name: string, { key }: YamlEntry, report: CiReport): boolean {
   if (NAME_PATTERN.test(name)) return true;
   report.error(key, {
     code: "invalid-name",
@@ -55,7 +55,7 @@ interface Declaration {
   readonly scope: keyof typeof FIELDS;
 }
 
-function readVariable(name: string, { entry, scope }: Declaration, report: Report): DeclaredVariable | undefined {
+function readVariable(name: string, { entry, scope }: Declaration, report: CiReport): DeclaredVariable | undefined {
   const { value: node } = entry;
   if (node.tag === REFERENCE_TAG) {
     reportReference(node, name, report);
@@ -69,7 +69,7 @@ function readVariable(name: string, { entry, scope }: Declaration, report: Repor
 function readFields(
   name: string,
   { node, scope }: { readonly node: YamlMapping; readonly scope: keyof typeof FIELDS },
-  report: Report,
+  report: CiReport,
 ): DeclaredVariable | undefined {
   const fields: readonly string[] = FIELDS[scope];
   for (const [field, { key }] of node.entries) {
@@ -91,7 +91,7 @@ function readFields(
   return { value, isRaw, node: valueNode };
 }
 
-function readExpand(node: YamlNode | undefined, report: Report): boolean {
+function readExpand(node: YamlNode | undefined, report: CiReport): boolean {
   if (node === undefined) return true;
   const scalar = node.kind === "scalar" ? readPsychScalar(node) : undefined;
   if (scalar?.kind === "boolean") return scalar.text === "true";
@@ -102,7 +102,7 @@ function readExpand(node: YamlNode | undefined, report: Report): boolean {
 function checkOptions(
   { name, value, valueNode }: { readonly name: string; readonly value: string; readonly valueNode: YamlNode },
   options: YamlNode | undefined,
-  report: Report,
+  report: CiReport,
 ): void {
   if (options === undefined) return;
   const isOption = (item: YamlNode): item is YamlScalar => item.kind === "scalar";
@@ -111,7 +111,7 @@ function checkOptions(
   report.error(valueNode, { code: "invalid-variables", message: `The value of "${name}" is not one of its options` });
 }
 
-function readText(name: string, node: YamlNode, report: Report): string | undefined {
+function readText(name: string, node: YamlNode, report: CiReport): string | undefined {
   if (node.kind !== "scalar" || node.tag !== undefined) {
     report.error(node, {
       code: "invalid-variables",

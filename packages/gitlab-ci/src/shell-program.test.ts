@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createShellProgram, quoteForShell, type ShellProgramOptions } from "./shell-program.ts";
 
 const shells = [
@@ -36,7 +36,7 @@ function run(
 }
 
 describe.each(shells)("in %s", (_, shell) => {
-  it("shows each command and runs them in one shell", () => {
+  test("shows each command and runs them in one shell", () => {
     const commands = ["cd /", "X='a b'", 'greet() { echo "hi $X"; }', "pwd; greet"];
     const { code, lines } = run(shell, { commands });
     expect({ code, lines }).toEqual({
@@ -45,7 +45,7 @@ describe.each(shells)("in %s", (_, shell) => {
     });
   });
 
-  it("shows the first line of a longer command, and an empty line for none", () => {
+  test("shows the first line of a longer command, and an empty line for none", () => {
     const { lines } = run(shell, { commands: ["\n  if true\nthen echo yes\nfi\n", "  ", "cat <<EOF\nheld\nEOF"] });
     expect(lines).toEqual([
       "$ if true # collapsed multi-line command",
@@ -56,26 +56,26 @@ describe.each(shells)("in %s", (_, shell) => {
     ]);
   });
 
-  it("shows a command that is full of quotes, escapes and formats as it is written", () => {
+  test("shows a command that is full of quotes, escapes and formats as it is written", () => {
     const command = String.raw`: '%s\n' "\033[0m" $'\x41' ` + "`true`" + String.raw` $(true) \\ %d`;
     expect(run(shell, { commands: [command] }).lines).toEqual([`$ ${command}`]);
   });
 
-  it("ends with the code of the first failing command", () => {
+  test("ends with the code of the first failing command", () => {
     const { code, lines } = run(shell, { commands: ["echo one", "(exit 7)", "echo two"] });
     expect({ code, lines }).toEqual({ code: 7, lines: ["$ echo one", "one", "$ (exit 7)"] });
   });
 
-  it("gives each command a clean $?", () => {
+  test("gives each command a clean $?", () => {
     expect(run(shell, { commands: ["false || true", "echo $?"] }).lines.at(-1)).toBe("0");
   });
 
-  it("fails with the last command, also when errexit excuses it", () => {
+  test("fails with the last command, also when errexit excuses it", () => {
     expect(run(shell, { commands: ["false && true"] }).code).toBe(1);
     expect(run(shell, { commands: ["false && true"], afterCommands: ["true"] }).code).toBe(1);
   });
 
-  it("runs after_script in a shell of its own, with the status of the job", () => {
+  test("runs after_script in a shell of its own, with the status of the job", () => {
     const { code, lines } = run(shell, {
       commands: ["cd /", "X=1; export Y=2", "trap 'echo bye' EXIT", "exit 3"],
       afterCommands: ['echo "${X-none} ${Y-none} ${__steps_status-none} $CI_JOB_STATUS"', "pwd"],
@@ -96,7 +96,7 @@ describe.each(shells)("in %s", (_, shell) => {
     });
   });
 
-  it("runs after_script also behind a failing command and a syntax error", () => {
+  test("runs after_script also behind a failing command and a syntax error", () => {
     const afterCommands = ["echo $CI_JOB_STATUS"];
     const failed = run(shell, { commands: ["false", "echo unreachable"], afterCommands });
     expect({ code: failed.code, lines: failed.lines }).toEqual({
@@ -108,25 +108,25 @@ describe.each(shells)("in %s", (_, shell) => {
     expect(broken.lines.at(-1)).toBe("failed");
   });
 
-  it("keeps a failure of after_script from the outcome, and says so", () => {
+  test("keeps a failure of after_script from the outcome, and says so", () => {
     const { code, lines, stderr } = run(shell, { commands: ["true"], afterCommands: ["exit 9", "echo unreachable"] });
     expect({ code, lines }).toEqual({ code: 0, lines: ["$ true", "$ exit 9"] });
     expect(stderr).toBe("WARNING: after_script failed, but job will continue unaffected: exit code 9\n");
   });
 
-  it("stops after_script at its first failing command", () => {
+  test("stops after_script at its first failing command", () => {
     expect(run(shell, { commands: ["true"], afterCommands: ["false", "echo unreachable"] }).lines).not.toContain(
       "unreachable",
     );
   });
 
-  it("lets after_script decide when it is told to, unless the job failed before", () => {
+  test("lets after_script decide when it is told to, unless the job failed before", () => {
     const options = { afterCommands: ["exit 9"], failsWithAfterScript: true };
     expect(run(shell, { ...options, commands: ["true"] }).code).toBe(9);
     expect(run(shell, { ...options, commands: ["exit 4"] }).code).toBe(4);
   });
 
-  it("finds /step-runner where there is no such file", () => {
+  test("finds /step-runner where there is no such file", () => {
     const commands = ["/step-runner ci", 'if true; then /step-runner "a b" c | cat; fi'];
     const { code, lines } = run(shell, { commands, afterCommands: ["/step-runner after"], needsStepRunner: true });
     expect(code).toBe(0);
@@ -139,12 +139,12 @@ describe.each(shells)("in %s", (_, shell) => {
 });
 
 describe("in bash", () => {
-  it("fails with the first failing part of a pipe", () => {
+  test("fails with the first failing part of a pipe", () => {
     expect(run(["bash", "-c"], { commands: ["false | true", "echo unreachable"] }).lines).toEqual(["$ false | true"]);
     expect(run(["bash", "-c"], { commands: ["(exit 5) | true"], afterCommands: ["true"] }).code).toBe(5);
   });
 
-  it("works under options that a caller may have set", () => {
+  test("works under options that a caller may have set", () => {
     const shell = ["bash", "-euo", "pipefail", "-c"];
     const { code, lines } = run(shell, { commands: ["exit 2"], afterCommands: ["echo after"], needsStepRunner: true });
     expect({ code, lines }).toEqual({ code: 2, lines: ["$ exit 2", "$ echo after", "after"] });
@@ -152,7 +152,7 @@ describe("in bash", () => {
 });
 
 describe("on a terminal", () => {
-  it("shows commands in green", () => {
+  test("shows commands in green", () => {
     const program = createShellProgram({ commands: ["echo hi"], afterCommands: [] });
     // The test stands in for the terminal by making the question's answer yes.
     const { stdout } = spawnSync("bash", ["-c", program.replace("[ -t 1 ]", "true")], { encoding: "utf8" });
@@ -161,7 +161,7 @@ describe("on a terminal", () => {
 });
 
 describe("quoteForShell", () => {
-  it.each(["", "'", "''", "a'b", "\n", "\\", '$x `y` "z"', "!"])("makes %j one word", (text) => {
+  test.each(["", "'", "''", "a'b", "\n", "\\", '$x `y` "z"', "!"])("makes %j one word", (text) => {
     for (const shell of ["bash", "dash"]) {
       expect(spawnSync(shell, ["-c", `printf %s ${quoteForShell(text)}`], { encoding: "utf8" }).stdout).toBe(text);
     }

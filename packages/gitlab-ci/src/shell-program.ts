@@ -1,4 +1,4 @@
-/** What a script job runs. */
+/** The parts of a script job. */
 export interface ShellProgramOptions {
   /** `before_script` and `script`, one after the other in one shell. */
   readonly commands: readonly string[];

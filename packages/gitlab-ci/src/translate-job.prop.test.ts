@@ -1,6 +1,6 @@
 import { hasErrors } from "@steps/model";
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { listJobs } from "./list-jobs.ts";
 import { JOB_KEYWORDS } from "./keywords.ts";
 import { translateJob } from "./translate-job.ts";
@@ -13,7 +13,7 @@ function check(text: string, jobName: string): void {
   expect(listJobs(source).jobs.every((name) => !name.startsWith("."))).toBe(true);
 }
 
-it("never throws for any text", () => {
+test("never throws for any text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.string({ maxLength: 5 }), (text, name) => {
       check(text, name);
@@ -57,7 +57,7 @@ const pieces = [
   ".x:",
 ];
 
-it("never throws for texts that look like a file", () => {
+test("never throws for texts that look like a file", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 40 }), (parts) => {
       check(`test:\n  script: a\n${parts.join("")}`, "test");
@@ -67,7 +67,7 @@ it("never throws for texts that look like a file", () => {
   );
 });
 
-it("never throws for any value of any keyword", () => {
+test("never throws for any value of any keyword", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...JOB_KEYWORDS),

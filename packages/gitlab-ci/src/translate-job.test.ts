@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { type Diagnostic, encodeSpecDefinition, mapObject } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type TranslatedJob, translateJob, type TranslateJobOptions } from "./translate-job.ts";
 
 function source(text: string): { name: string; text: string } {
@@ -57,7 +57,7 @@ function run(text: string, options: Partial<TranslateJobOptions> = {}): { code: 
 }
 
 describe("a script job", () => {
-  it("is one script step with the variables as its environment", () => {
+  test("is one script step with the variables as its environment", () => {
     const job = translated("variables: {A: 1}\ntest:\n  script: echo\n", { predefined: { CI: "true" }, shell: "sh" });
     const json = encodeSpecDefinition(job.specDefinition);
     expect(json.definition?.steps).toEqual([
@@ -71,7 +71,7 @@ describe("a script job", () => {
     expect({ ...job.variables }).toEqual({ CI: "true", A: "1" });
   });
 
-  it("has no value of a variable in its definition, whatever the names", () => {
+  test("has no value of a variable in its definition, whatever the names", () => {
     const text = "variables: {TOKEN: tok-12345678, if: tok-2, null: tok-3, __proto__: tok-4}\ntest: {script: echo}\n";
     const job = translated(text, { predefined: { 'a"b\\c': "tok-5" }, overrides: { GIVEN: "tok-6-${{ x }}" } });
     expect(JSON.stringify(job.specDefinition)).not.toContain("tok-");
@@ -80,58 +80,58 @@ describe("a script job", () => {
     expect(Object.keys(job.variables)).toContain("__proto__");
   });
 
-  it("runs before_script, script and after_script", () => {
+  test("runs before_script, script and after_script", () => {
     const text =
       "test:\n  before_script: [X=1]\n  script: ['echo $X', [[echo nested]]]\n  after_script: ['echo after-$X']\n";
     expect(run(text)).toEqual({ code: 0, output: "1\nnested\nafter-\n" });
   });
 
-  it("takes what it lacks from default and from the top of the file", () => {
+  test("takes what it lacks from default and from the top of the file", () => {
     const text = "default: {before_script: [echo default]}\nafter_script: [echo top]\ntest: {script: echo own}\n";
     expect(run(text).output).toBe("default\nown\ntop\n");
     const off = text.replace("echo own}", "echo own, before_script: [], after_script: []}");
     expect(run(off).output).toBe("own\n");
   });
 
-  it("inherits only what it says", () => {
+  test("inherits only what it says", () => {
     const text =
       "default: {before_script: [echo b], after_script: [echo a]}\nvariables: {A: 1, B: 2}\n" +
       "test: {script: 'echo [$A$B]', inherit: {default: [after_script], variables: [B]}}\n";
     expect(run(text).output).toBe("[2]\na\n");
   });
 
-  it("lets expressions reach the shell as they are written", () => {
+  test("lets expressions reach the shell as they are written", () => {
     const text =
       "test:\n  variables: {S: 'x ${{ env.name }} y'}\n  script:\n    - echo '${{ a }}' '\\${{ b }}' \"$S\"\n";
     expect(run(text).output).toBe("${{ a }} \\${{ b }} x ${{ env.name }} y\n");
   });
 
-  it("lets the job's variables win over the file's, and the user's over both", () => {
+  test("lets the job's variables win over the file's, and the user's over both", () => {
     const text =
       "variables: {A: g, B: g, C: g, D: $A$B$C}\ntest: {variables: {B: j, C: j}, script: 'echo $A$B$C $D'}\n";
     expect(run(text, { overrides: { C: "u" }, predefined: { A: "p" } }).output).toBe("gju gju\n");
   });
 
-  it("takes predefined variables as they are, and lets others refer to them", () => {
+  test("takes predefined variables as they are, and lets others refer to them", () => {
     const text = "test: {variables: {A: '<$CI_X>'}, script: 'echo \"$A\"'}\n";
     expect(run(text, { predefined: { CI_X: "$HOME" } }).output).toBe("<$HOME>\n");
   });
 
-  it("makes the text of a value that GitLab makes of it", () => {
+  test("makes the text of a value that GitLab makes of it", () => {
     const text =
       "variables:\n  A: 010\n  B: yes\n  C: 1.10\n  D:\n  E: {value: $A, expand: false, description: x}\n  F: {description: form}\n" +
       "test: {script: 'echo \"$A $B $C <$D> $E ${F-unset}\"'}\n";
     expect(run(text).output).toBe("8 true 1.1 <> $A unset\n");
   });
 
-  it("understands anchors and merge keys", () => {
+  test("understands anchors and merge keys", () => {
     const text =
       ".base: &base\n  variables: &vars {A: base, B: base}\n  script: &script [echo $A $B]\n" +
       "test:\n  <<: *base\n  variables: {<<: *vars, B: own}\n  after_script: *script\n";
     expect(run(text).output).toBe("base own\nbase own\n");
   });
 
-  it("runs the seed's example", () => {
+  test("runs the seed's example", () => {
     const text = `hello-world:
   image: registry.gitlab.com/gitlab-org/step-runner
   variables:
@@ -154,13 +154,13 @@ describe("a script job", () => {
     expect(brief(job.diagnostics)).toEqual(["warning keyword-not-honoured 2", "warning keyword-not-honoured 12"]);
   });
 
-  it("lets after_script fail the job where the variable of the runner says so", () => {
+  test("lets after_script fail the job where the variable of the runner says so", () => {
     const text = "test: {script: 'true', after_script: ['exit 3'], variables: {AFTER_SCRIPT_IGNORE_ERRORS: VALUE}}\n";
     expect(run(text.replace("VALUE", "false")).code).toBe(3);
     expect(run(text.replace("VALUE", "true")).code).toBe(0);
   });
 
-  it("knows where its parts stand", () => {
+  test("knows where its parts stand", () => {
     const job = translated("variables:\n  G: 1\ntest:\n  variables:\n    A: b\n  script:\n    - echo\n");
     const line = (pointer: string): number | undefined => job.positionOf(pointer)?.line;
     expect(line("/definition/steps/0/inputs/script")).toBe(7);
@@ -176,7 +176,7 @@ describe("a run job", () => {
   const text =
     "variables: {WHO: $X, X: you}\ntest:\n  run:\n    - name: greet\n      script: echo\n      env: {WHO: '${{ vars.WHO }}'}\n";
 
-  it("is its list of steps, with variables that are no environment", () => {
+  test("is its list of steps, with variables that are no environment", () => {
     const job = translated(text);
     const { definition } = job.specDefinition;
     expect(definition).toMatchObject({ type: "steps", steps: [{ name: "greet", env: { WHO: "${{ vars.WHO }}" } }] });
@@ -184,23 +184,26 @@ describe("a run job", () => {
     expect(job.positionOf("/definition/steps/0/inputs/script")?.line).toBe(5);
   });
 
-  it.each(["script: a", "before_script: [a]", "after_script: [a]", "variables: {STEPS: a}"])("refuses %j", (other) => {
-    expect(brief(translate(`${text}  ${other}\n`).diagnostics)).toEqual(["error conflicting-keys 7"]);
-  });
+  test.each(["script: a", "before_script: [a]", "after_script: [a]", "variables: {STEPS: a}"])(
+    "refuses %j",
+    (other) => {
+      expect(brief(translate(`${text}  ${other}\n`).diagnostics)).toEqual(["error conflicting-keys 7"]);
+    },
+  );
 
-  it("says that inherited scripts have no effect", () => {
+  test("says that inherited scripts have no effect", () => {
     expect(brief(translated(`${text}default: {before_script: [a]}\n`).diagnostics)).toEqual([
       "warning keyword-not-honoured 7",
     ]);
   });
 
-  it("reports what is wrong with its steps", () => {
+  test("reports what is wrong with its steps", () => {
     const { job, diagnostics } = translate("test:\n  run:\n    - scrpt: x\n");
     expect(job).toBeUndefined();
     expect(diagnostics[0]?.position?.line).toBe(3);
   });
 
-  it("refuses references in its steps", () => {
+  test("refuses references in its steps", () => {
     expect(brief(translate("test:\n  run:\n    - !reference [.a, b]\n").diagnostics)).toEqual([
       "error not-supported 3",
     ]);
@@ -208,7 +211,7 @@ describe("a run job", () => {
 });
 
 describe("diagnostics", () => {
-  it.each([
+  test.each([
     ["no such job", "tset: {script: a}\n", ["error unknown-job -"]],
     ["a job without a script", "test:\n  variables: {}\n", ["error missing-script 1"]],
     ["an empty script", "test:\n  script: []\n", ["error missing-script 2"]],
@@ -287,7 +290,7 @@ describe("diagnostics", () => {
     expect(job === undefined).toBe(expected.some((one) => one.startsWith("error")));
   });
 
-  it("names the nearest job and the others", () => {
+  test("names the nearest job and the others", () => {
     const { diagnostics } = translate("tset: {script: a}\n.hidden: {}\nbuild: {script: a}\n");
     expect(diagnostics[0]).toMatchObject({
       message: 'Cannot find the job "test" in .gitlab-ci.yml',
@@ -295,35 +298,39 @@ describe("diagnostics", () => {
     });
   });
 
-  it("does not run a hidden job", () => {
+  test("does not run a hidden job", () => {
     expect(brief(translate(".x: {script: a}\n", { jobName: ".x" }).diagnostics)).toEqual(["error hidden-job 1"]);
   });
 
-  it("does not take a keyword for a job", () => {
+  test("does not take a keyword for a job", () => {
     expect(brief(translate("default: {image: a}\n", { jobName: "default" }).diagnostics)).toEqual([
       "error unknown-job -",
     ]);
   });
 
-  it("refuses an override that no shell could read", () => {
+  test("refuses an override that no shell could read", () => {
     const { diagnostics } = translate("test: {script: a}\n", { overrides: { "a b": "c" } });
     expect(brief(diagnostics)).toEqual(["error invalid-name -"]);
   });
 
-  it("names the nearest keyword", () => {
+  test("names the nearest keyword", () => {
     const { diagnostics } = translate("test:\n  script: a\n  artefacts: {}\n");
     expect(diagnostics[0]?.hint).toBe('Did you mean "artifacts"?');
   });
 
-  it("shows no control characters of a name", () => {
+  test("shows no control characters of a name", () => {
     const { diagnostics } = translate('test:\n  script: a\n  "\\e[31mx": 1\n');
     expect(diagnostics[0]?.message).toBe('The job "test" has an unknown key: "\uFFFD[31mx"');
   });
 
-  it("keeps a bounded number of them", () => {
+  test("keeps a bounded number of them", () => {
     const keys = Array.from({ length: 5000 }, (_, i) => `  k${i}: 1\n`).join("");
     const { diagnostics } = translate(`test:\n  script: a\n${keys}`);
-    expect(diagnostics.length).toBeLessThan(300);
-    expect(diagnostics.at(-1)?.code).toBe("too-many-problems");
+    expect(diagnostics).toHaveLength(101);
+    expect(diagnostics.at(-1)).toMatchObject({
+      severity: "error",
+      code: "too-many-problems",
+      message: 'More problems of severity "error" are not shown',
+    });
   });
 });

@@ -1,11 +1,11 @@
-import { compileRunNode, type YamlNode } from "@steps/compiler";
+import { compileRunNode } from "@steps/compiler";
+import { positionIn, Report, type YamlNode } from "@steps/source";
 import {
   createObject,
   type Diagnostic,
   emptySpec,
   nearest,
   type Position,
-  positionAt,
   type Source,
   type SpecDefinition,
 } from "@steps/model";
@@ -13,7 +13,7 @@ import { checkJobs, type CiFile, quote, readCiFile } from "./ci-file.ts";
 import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
 import { type JobVariables, readJobVariables } from "./job-variables.ts";
 import { isNothing, readCommands } from "./read-commands.ts";
-import { Report } from "./report.ts";
+import type { CiReport } from "./ci-rules.ts";
 import { findReference } from "./find-reference.ts";
 import { createShellProgram } from "./shell-program.ts";
 
@@ -54,7 +54,7 @@ export interface TranslateJobResult {
  * keyword that has no effect here is a warning.
  */
 export function translateJob(source: Source, options: TranslateJobOptions): TranslateJobResult {
-  const report = new Report();
+  const report: CiReport = new Report();
   const file = readCiFile(source, report);
   const translated = file === undefined ? undefined : translate(file, options, report);
   const diagnostics = report.finish();
@@ -64,7 +64,7 @@ export function translateJob(source: Source, options: TranslateJobOptions): Tran
 
 type Translation = Pick<TranslatedJob, "specDefinition" | "variables" | "positionOf">;
 
-function translate(file: CiFile, options: TranslateJobOptions, report: Report): Translation | undefined {
+function translate(file: CiFile, options: TranslateJobOptions, report: CiReport): Translation | undefined {
   if (!hasJob(file, options.jobName, report)) return undefined;
   checkJobs(file, options.jobName, report);
   const job = readEffectiveJob(options.jobName, file, report);
@@ -75,7 +75,7 @@ function translate(file: CiFile, options: TranslateJobOptions, report: Report): 
   return translateScript(job, { variables, shell: options.shell }, report);
 }
 
-function hasJob({ source, root, jobs }: CiFile, name: string, report: Report): boolean {
+function hasJob({ source, root, jobs }: CiFile, name: string, report: CiReport): boolean {
   if (jobs.has(name)) return true;
   const hidden = name.startsWith(".") ? root.entries.get(name) : undefined;
   if (hidden !== undefined) {
@@ -99,7 +99,7 @@ function hasJob({ source, root, jobs }: CiFile, name: string, report: Report): b
 
 const SCRIPTS = ["before_script", "script", "after_script"] as const;
 
-function translateRun(job: EffectiveJob, variables: JobVariables, report: Report): Translation | undefined {
+function translateRun(job: EffectiveJob, variables: JobVariables, report: CiReport): Translation | undefined {
   const run = job.own.get("run")?.value as YamlNode;
   for (const keyword of SCRIPTS) {
     const own = job.own.get(keyword);
@@ -126,7 +126,7 @@ function translateRun(job: EffectiveJob, variables: JobVariables, report: Report
 function translateScript(
   job: EffectiveJob,
   { variables, shell }: { readonly variables: JobVariables; readonly shell: "bash" | "sh" | undefined },
-  report: Report,
+  report: CiReport,
 ): Translation | undefined {
   const script = job.own.get("script")?.value;
   if (script === undefined || isNothing(script)) {
@@ -153,7 +153,7 @@ function translateScript(
   };
 }
 
-function reportMissing(job: EffectiveJob, report: Report): void {
+function reportMissing(job: EffectiveJob, report: CiReport): void {
   // A job that takes its script from elsewhere was told so already.
   if (job.own.has("extends") || job.own.has("trigger")) return;
   report.error(job.key, {
@@ -163,7 +163,7 @@ function reportMissing(job: EffectiveJob, report: Report): void {
 }
 
 // Inputs of a job are the one thing that GitLab fills into a script before a shell sees it.
-function checkInputs(job: EffectiveJob, commands: readonly string[], report: Report): void {
+function checkInputs(job: EffectiveJob, commands: readonly string[], report: CiReport): void {
   const inputs = job.own.get("inputs");
   if (inputs === undefined || !commands.some((command) => command.includes("${{"))) return;
   report.error(inputs.key, {
@@ -195,7 +195,7 @@ function scriptDefinition(
   };
 }
 
-// A script's text must reach the shell untouched: `${{` is nothing to a script job (`steps-language` 6.3).
+// A script's text must reach the shell untouched: `${{` is nothing to a script job (conformance section 6.3).
 function escapeTemplate(text: string): string {
   return text.replaceAll("${{", () => String.raw`\${{`);
 }
@@ -216,10 +216,5 @@ function scriptPositions(
   const env = job.own.get("variables")?.key;
   if (env !== undefined) places.set("/definition/steps/0/env", env);
   for (const [name, node] of variables.nodes) places.set(`/definition/steps/0/env/${name}`, node);
-  return (pointer) => {
-    let part = pointer;
-    while (part !== "" && !places.has(part)) part = part.slice(0, Math.max(0, part.lastIndexOf("/")));
-    const node = places.get(part) ?? job.key;
-    return positionAt(node.source, node.offset, node.length);
-  };
+  return (pointer) => positionIn(places, pointer);
 }

@@ -1,20 +1,20 @@
 import { publicUrl } from "./public-url.ts";
 import { CONTROL, gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 
-/** What names a GitHub action. */
+/** Names a GitHub action, as `uses:` does. */
 export type ActionReference = RepositoryAction | WorkspaceAction | SelfAction | ImageAction;
 
 /** `owner/repo/dir@ref`, or the same with the URL of another host. */
 export interface RepositoryAction {
   readonly kind: "action";
   readonly source: "repository";
-  /** Of the repository: `https://github.com/actions/checkout`; show it through `publicUrl()` only. */
+  /** The URL of the repository: `https://github.com/actions/checkout`. Show it through `publicUrl()` only. */
   readonly url: string;
   /** `actions/checkout`: the path of the URL. */
   readonly repository: string;
   /** Branch, tag or full commit. */
   readonly version: string;
-  /** Of the manifest, from the repository's root, without slashes at its ends; empty for the root. */
+  /** The folder of the manifest, relative to the repository's root, without slashes at its ends; empty for the root. */
   readonly dir: string;
 }
 
@@ -39,7 +39,7 @@ export interface ImageAction {
   readonly image: string;
 }
 
-/** Where `owner/repo` is looked for unless something else is said. */
+/** The server on which `owner/repo` is looked up by default. */
 export const ACTION_HOST = "https://github.com";
 
 const OWNER = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anySpecDefinition } from "../test/arbitrary.ts";
 import {
   BaselineError,
@@ -12,7 +12,7 @@ import { canonicalJson } from "./canonical.ts";
 import type { SpecDefinition } from "./definition.ts";
 
 describe("encodeSpecDefinition()", () => {
-  it("writes the seed's example as GitLab's runner would", () => {
+  test("writes the seed's example as GitLab's runner would", () => {
     const specDefinition: SpecDefinition = {
       spec: { inputs: { who: { type: "string", default: "world", isSensitive: false } }, outputs: {} },
       definition: {
@@ -52,7 +52,7 @@ describe("encodeSpecDefinition()", () => {
     });
   });
 
-  it("is undone by decodeSpecDefinition(), by way of JSON text, for everything the baseline can say", () => {
+  test("is undone by decodeSpecDefinition(), by way of JSON text, for everything the baseline can say", () => {
     fc.assert(
       fc.property(anySpecDefinition, (specDefinition) => {
         const text = JSON.stringify(encodeSpecDefinition(specDefinition));
@@ -64,7 +64,7 @@ describe("encodeSpecDefinition()", () => {
     );
   });
 
-  it("keeps `__proto__` as a name like any other", () => {
+  test("keeps `__proto__` as a name like any other", () => {
     const inputs = JSON.parse('{"__proto__":{"type":"string","isSensitive":true}}') as SpecDefinition["spec"]["inputs"];
     const env = JSON.parse('{"__proto__":"x"}') as Record<string, string>;
     const specDefinition: SpecDefinition = {
@@ -76,7 +76,7 @@ describe("encodeSpecDefinition()", () => {
     );
   });
 
-  it("keeps a default of null apart from none", () => {
+  test("keeps a default of null apart from none", () => {
     const ports = {
       a: { type: "string", default: null, isSensitive: false },
       b: { type: "string", isSensitive: false },
@@ -93,7 +93,7 @@ describe("encodeSpecDefinition()", () => {
 });
 
 describe("encodeReference()", () => {
-  it.each(["git", "zip"] as const)("leaves credentials out of a %s URL", (kind) => {
+  test.each(["git", "zip"] as const)("leaves credentials out of a %s URL", (kind) => {
     const url = "https://user:s3cret@h/x.zip?private_token=s3cret";
     const reference =
       kind === "git" ? ({ kind, url, version: "v1", dir: "" } as const) : ({ kind, url, dir: "" } as const);
@@ -102,7 +102,7 @@ describe("encodeReference()", () => {
 });
 
 describe("decodeReference()", () => {
-  it("reads the older form of paths and the blueprint's one text", () => {
+  test("reads the older form of paths and the blueprint's one text", () => {
     expect(decodeReference({ protocol: "local", path: [".", "a"] })).toEqual({ kind: "local", path: "./a" });
     expect(decodeReference({ url: "gitlab.com/g/p@v1" })).toEqual({
       kind: "git",
@@ -119,7 +119,7 @@ describe("decodeSpecDefinition()", () => {
     expect(decode).toThrow(BaselineError);
     expect(decode).toThrow(message);
   };
-  it("says what is missing", () => {
+  test("says what is missing", () => {
     refuses({}, "definition is missing");
     refuses({ definition: {} }, "definition has no type");
     refuses({ definition: { type: "definition_type_unspecified" } }, "definition has no type");
@@ -130,7 +130,7 @@ describe("decodeSpecDefinition()", () => {
     refuses({ definition: { steps: [{ step: { protocol: "spec_def" } }] } }, "inline definition is missing");
   });
 
-  it("reads a definition without a type by what it has, and a spec without one as empty", () => {
+  test("reads a definition without a type by what it has, and a spec without one as empty", () => {
     expect(decodeSpecDefinition({ definition: { exec: { command: ["a"] } } })).toEqual({
       spec: { inputs: {}, outputs: {} },
       definition: { type: "exec", command: ["a"], env: {} },

@@ -7,7 +7,7 @@ import type {
   SpecJson,
   Step_ReferenceJson,
   StepJson,
-} from "@steps/proto";
+} from "./gen/step-json.ts";
 import {
   type Definition,
   emptySpec,

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canonicalJson } from "./canonical.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -16,7 +16,7 @@ function reversed(value: Json): Json {
 const anyJson = fc.jsonValue({ stringUnit: "binary" }) as fc.Arbitrary<Json>;
 
 describe("canonicalJson()", () => {
-  it("is JSON of the same value", () => {
+  test("is JSON of the same value", () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         // By way of JSON, which does not tell -0 from 0.
@@ -26,7 +26,7 @@ describe("canonicalJson()", () => {
     );
   });
 
-  it("does not depend on the order of keys, and is its own canonical form", () => {
+  test("does not depend on the order of keys, and is its own canonical form", () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const text = canonicalJson(value);
@@ -37,7 +37,7 @@ describe("canonicalJson()", () => {
     );
   });
 
-  it("differs for different values", () => {
+  test("differs for different values", () => {
     fc.assert(
       fc.property(anyJson, anyJson, (a, b) => {
         const isSame = canonicalJson(a) === canonicalJson(b);

@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canonicalJson } from "./canonical.ts";
 import { createObject, sensitive } from "./value.ts";
 
 describe("canonicalJson()", () => {
-  it("gives the result of RFC 8785, section 3.2.2", () => {
+  test("gives the result of RFC 8785, section 3.2.2", () => {
     const value: unknown = JSON.parse(
       String.raw`{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
         "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}`,
@@ -13,7 +13,7 @@ describe("canonicalJson()", () => {
     );
   });
 
-  it("sorts keys by UTF-16 units as RFC 8785, section 3.2.3 does", () => {
+  test("sorts keys by UTF-16 units as RFC 8785, section 3.2.3 does", () => {
     const value = {
       "\u20ac": "Euro Sign",
       "\r": "Carriage Return",
@@ -36,7 +36,7 @@ describe("canonicalJson()", () => {
   });
 
   // RFC 8785, appendix B.
-  it.each([
+  test.each([
     ["0000000000000000", "0"],
     ["8000000000000000", "0"],
     ["0000000000000001", "5e-324"],
@@ -65,24 +65,24 @@ describe("canonicalJson()", () => {
     expect(canonicalJson(Buffer.from(hex, "hex").readDoubleBE())).toBe(text);
   });
 
-  it("leaves undefined members out and takes undefined and missing items for null", () => {
+  test("leaves undefined members out and takes undefined and missing items for null", () => {
     expect(canonicalJson({ a: undefined, b: [undefined, 1] })).toBe('{"b":[null,1]}');
     // oxlint-disable-next-line no-sparse-arrays -- the hole is what is tested
     expect(canonicalJson([1, , 2])).toBe("[1,null,2]");
   });
 
-  it("takes objects for what their toJSON() gives, so that a sensitive value stays one", () => {
+  test("takes objects for what their toJSON() gives, so that a sensitive value stays one", () => {
     expect(canonicalJson({ a: sensitive("secret"), b: new Date(0) })).toBe(
       '{"a":"[MASKED]","b":"1970-01-01T00:00:00.000Z"}',
     );
   });
 
-  it("writes `__proto__` like any other key", () => {
+  test("writes `__proto__` like any other key", () => {
     expect(canonicalJson(createObject([["__proto__", 1]]))).toBe('{"__proto__":1}');
     expect(canonicalJson(JSON.parse('{"__proto__":1}'))).toBe('{"__proto__":1}');
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, 1n, Symbol("x"), () => 1])("refuses %s", (value) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, 1n, Symbol("x"), () => 1])("refuses %s", (value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
     expect(() => canonicalJson([{ a: value ?? Number.NaN }])).toThrow(TypeError);
   });

@@ -2,14 +2,14 @@ import type { GithubInvocation, GithubPart } from "./github.ts";
 import type { StepReference } from "./reference.ts";
 import type { Value, ValueType } from "./value.ts";
 
-/** What a step takes and gives. */
+/** The inputs, outputs and secrets that a step declares. */
 export interface Spec {
   readonly inputs: Readonly<Record<string, InputSpec>>;
   /** `delegate`: the outputs are those of the step that the definition delegates to. */
   readonly outputs: Readonly<Record<string, OutputSpec>> | "delegate";
   /** Outputs that nobody declared are read too, as strings or JSON. Only `script:` has this. */
   readonly hasOpenOutputs?: boolean;
-  /** What the step asks its caller for. Absent: nothing. */
+  /** The secrets that the step asks its caller for, by name. Absent when there are none. */
   readonly secrets?: Readonly<Record<string, SecretSpec>>;
   readonly description?: string;
 }
@@ -17,7 +17,7 @@ export interface Spec {
 /** A secret that a step asks for: who calls it grants it or does not. */
 export interface SecretSpec {
   readonly description?: string;
-  /** What the secret has to allow, for whoever grants it: `read_api`. */
+  /** The permissions that the secret needs, such as `read_api`, for whoever grants it. */
   readonly permissions: readonly string[];
   /** `file`: the variable holds the path of a file with the secret. */
   readonly as: "env" | "file";
@@ -51,7 +51,7 @@ export type Definition = ExecDefinition | StepsDefinition;
 
 export interface ExecDefinition {
   readonly type: "exec";
-  /** At least one. No shell is involved. */
+  /** The program and its arguments: at least one text. No shell is involved. */
   readonly command: readonly string[];
   readonly workDir?: string;
   readonly env: Readonly<Record<string, string>>;
@@ -89,16 +89,16 @@ export interface StepsDefinition {
 
 /** One item of a list of steps. */
 export interface StepInvocation {
-  /** Empty when the author gave none. */
+  /** The name of the step; empty when the author gave none. */
   readonly name: string;
   readonly step: StepReference;
   readonly inputs: Readonly<Record<string, Value>>;
   readonly env: Readonly<Record<string, string>>;
-  /** What it grants the step, by the names under which its spec asks: texts with expressions. */
+  /** The secrets that the step is granted, by the names in its spec. The texts may hold expressions. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** Absent: the step runs once, after success, for as long as it takes. */
   readonly control?: StepControl;
-  /** In a list of GitHub Actions; its `inputs` and `env` are in GitHub's language too. */
+  /** The GitHub part of an item in a list of GitHub Actions; its `inputs` and `env` are in GitHub's language too. */
   readonly github?: GithubInvocation;
 }
 
@@ -127,5 +127,7 @@ export const emptySpec: Spec = { inputs: {}, outputs: {} };
 /** Names of inputs, outputs and environment variables. */
 export const NAME_PATTERN: RegExp = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Names of steps in a list; a hyphen is accepted from older documents (`steps-language` C17). */
+/**
+ * The names of steps in a list. Hyphens are accepted because older documents have them (conformance section 20 C17).
+ */
 export const STEP_NAME_PATTERN: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]*$/;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Diagnostic, formatDiagnostic, hasErrors, nearest } from "./diagnostic.ts";
 import { positionAt } from "./position.ts";
 
@@ -12,7 +12,7 @@ const diagnostic: Diagnostic = {
 };
 
 describe("formatDiagnostic()", () => {
-  it("writes the place, the message, the frame and the hint", () => {
+  test("writes the place, the message, the frame and the hint", () => {
     expect(formatDiagnostic(diagnostic)).toBe(
       [
         'func.yml:2:3: error: Unknown key "inptus" [unknown-key]',
@@ -24,11 +24,11 @@ describe("formatDiagnostic()", () => {
     );
   });
 
-  it("writes one line when there is no place", () => {
+  test("writes one line when there is no place", () => {
     expect(formatDiagnostic({ severity: "note", code: "a", message: "B" })).toBe("note: B [a]");
   });
 
-  it("cannot drive a terminal, nor forge a line", () => {
+  test("cannot drive a terminal, nor forge a line", () => {
     const text = formatDiagnostic({
       severity: "warning",
       code: "a",
@@ -40,7 +40,7 @@ describe("formatDiagnostic()", () => {
 });
 
 describe("hasErrors()", () => {
-  it("is about errors only", () => {
+  test("is about errors only", () => {
     expect(hasErrors([])).toBe(false);
     expect(
       hasErrors([
@@ -54,7 +54,7 @@ describe("hasErrors()", () => {
 
 describe("nearest()", () => {
   const keys = ["inputs", "outputs", "work_dir", "command", "env"];
-  it.each([
+  test.each([
     ["inptus", "inputs"],
     ["input", "inputs"],
     ["INPUTS", "inputs"],
@@ -71,13 +71,13 @@ describe("nearest()", () => {
     expect(nearest(written, keys)).toBe(expected);
   });
 
-  it("takes the nearest, and the first of equally near ones", () => {
+  test("takes the nearest, and the first of equally near ones", () => {
     expect(nearest("name", ["game", "same", "named"])).toBe("game");
     expect(nearest("names", ["game", "name"])).toBe("name");
     expect(nearest("a", [])).toBeUndefined();
   });
 
-  it("does little for very long names", () => {
+  test("does little for very long names", () => {
     const long = "a".repeat(1_000_000);
     expect(nearest(long, [`${long}b`, "b"])).toBe(`${long}b`);
   });

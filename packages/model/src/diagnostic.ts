@@ -8,11 +8,11 @@ export interface Diagnostic {
   /** Sentence case, no final period. */
   readonly message: string;
   readonly position?: Position | undefined;
-  /** What to write instead, a sentence. */
+  /** Advice on what to write instead, as a sentence. */
   readonly hint?: string | undefined;
 }
 
-/** What a code of diagnostics means, for lists of them and for reports that are read without the text. */
+/** The meaning of a diagnostic code, for lists of codes and for reports that are read without the text. */
 export interface DiagnosticRule {
   /** Sentence case, no final period. */
   readonly title: string;

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { Environment } from "./environment.ts";
 
 type Variables = Record<string, string>;
@@ -30,7 +30,7 @@ function lookup(
   return [...base, ...exports, ...layers].findLast((record) => Object.hasOwn(record, name))?.[name];
 }
 
-it("an environment is what the rule of precedence says, for every history of levels and exports", () => {
+test("an environment is what the rule of precedence says, for every history of levels and exports", () => {
   fc.assert(
     fc.property(fc.array(variables, { maxLength: 3 }), fc.array(act, { maxLength: 25 }), (base, acts) => {
       const first = { real: Environment.create(...base), layers: [] as Variables[] };

@@ -3,10 +3,13 @@ import { createObject, type RuntimeString } from "./value.ts";
 /** Variables of one layer. */
 export type EnvironmentRecord = Readonly<Record<string, RuntimeString>>;
 
-/** What is left of the base for a step that inherits nothing: without these hardly a program runs (`steps-language` C25). */
+/**
+ * The variables that remain of the base for a step that inherits nothing. Hardly a program runs without them
+ * (conformance section 20 C25).
+ */
 export const MINIMAL_ENV_NAMES: readonly string[] = ["PATH", "HOME", "TMPDIR", "LANG"];
 
-/** What earlier steps exported: the layer that all steps of a job share. */
+/** The variables that earlier steps exported: the layer that all steps of a job share. */
 class Exports {
   readonly values: Record<string, RuntimeString> = createObject();
   generation = 0;
@@ -17,7 +20,7 @@ class Exports {
  *
  * Lowest to highest: the base (operating system, then runner), what earlier steps exported (newest wins), then for each
  * enclosing level from the outermost the definition's `env` and the invocation's `env`. So an export is seen at every
- * depth at once and loses to every explicit `env` (`steps-language` 5.1, C14).
+ * depth at once and loses to every explicit `env` (conformance sections 5.1 and 20 C14).
  */
 export class Environment {
   readonly #base: EnvironmentRecord;
@@ -38,7 +41,7 @@ export class Environment {
     return new Environment(merged, new Exports(), []);
   }
 
-  /** What is below all that is declared and exported. */
+  /** The environment below everything that is declared or exported. */
   get base(): EnvironmentRecord {
     return this.#base;
   }
@@ -67,12 +70,12 @@ export class Environment {
     this.#exports.generation += 1;
   }
 
-  /** What a variable is at every depth, unless a level declares it. */
+  /** Returns the value that a variable has at every depth, unless a level declares it. */
   shared(name: string): RuntimeString | undefined {
     return this.#exports.values[name] ?? this.#base[name];
   }
 
-  /** What was declared and exported, without the base; not to be changed. */
+  /** Returns what was declared and exported, without the base. The result must not be changed. */
   declared(): EnvironmentRecord {
     return Object.assign(createObject<RuntimeString>(), this.#exports.values, ...this.#layers) as EnvironmentRecord;
   }

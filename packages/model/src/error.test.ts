@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isStepsError, messageOf, StepsError } from "./error.ts";
 
 class FetchError extends StepsError<"NOT_FOUND" | "TRANSPORT"> {}
 
 describe("StepsError", () => {
-  it("keeps code, cause, hint and the name of its class", () => {
+  test("keeps code, cause, hint and the name of its class", () => {
     const cause = new Error("reset");
     const error = new FetchError("TRANSPORT", "Cannot fetch", { cause, hint: "Try again." });
     expect(error).toMatchObject({
@@ -20,7 +20,7 @@ describe("StepsError", () => {
 });
 
 describe("isStepsError()", () => {
-  it("recognises ours by code, and those of another installed copy", () => {
+  test("recognises ours by code, and those of another installed copy", () => {
     const foreign = Object.defineProperty(new Error("x"), Symbol.for("@steps/model/StepsError"), { value: true });
     expect(isStepsError(new FetchError("TRANSPORT", "x"))).toBe(true);
     expect(isStepsError(new FetchError("TRANSPORT", "x"), "TRANSPORT")).toBe(true);
@@ -33,7 +33,7 @@ describe("isStepsError()", () => {
 });
 
 describe("messageOf()", () => {
-  it.each<[unknown, string]>([
+  test.each<[unknown, string]>([
     [new TypeError("x"), "x"],
     ["x", "x"],
     [undefined, "undefined"],

@@ -8,7 +8,7 @@ const brand = Symbol.for("@steps/model/StepsError");
  */
 export class StepsError<Code extends string = string> extends Error {
   readonly code: Code;
-  /** What the user may do about it, a sentence. */
+  /** Advice on what the user may do about the error, as a sentence. Undefined when there is none. */
   readonly hint: string | undefined;
 
   constructor(code: Code, message: string, options: { cause?: unknown; hint?: string | undefined } = {}) {

@@ -1,12 +1,13 @@
 import type { SpecDefinition } from "./definition.ts";
+import type { RunMode } from "./job.ts";
 import type { StepReference } from "./reference.ts";
 import type { FetchReport, Resource } from "./resource.ts";
 import type { Outcome, Status, StepFailure } from "./status.ts";
 import type { RuntimeString, RuntimeValue, Value } from "./value.ts";
 
 /**
- * What a run tells the world, once, in order. The journal, the trace, the result tree, the progress on a terminal and
- * the answers on the wire are folds over this stream.
+ * The events that a run reports, each once and in order. The journal, the trace, the result tree, the progress on a
+ * terminal and the answers on the wire are folds over this stream.
  *
  * Values carry their marks and literal paths; who stores or shows them redacts first. A step is named by its path:
  * `"0/2"` is the third child of the job's first step, `""` the job itself. `at` is the wall clock in milliseconds.
@@ -36,33 +37,23 @@ export interface RunStarted {
   readonly runtime: RuntimeRecord;
 }
 
-/** What was asked for: with its components, enough to run it again. */
+/** The request of a run, with its components: enough to run it again. */
 export interface RunRequestRecord {
   readonly entry: "ci" | "local" | "run" | "replay" | "service";
   readonly definition: SpecDefinition;
   readonly inputs: Readonly<Record<string, RuntimeValue>>;
   /** The environment below all that steps declare. */
   readonly env: Readonly<Record<string, RuntimeString>>;
-  /** What the job can grant; all of it is marked. */
+  /** The secrets that the job can grant, by name; all values are marked. */
   readonly secrets?: Readonly<Record<string, RuntimeString>>;
   readonly mode?: RunMode;
   readonly jobName?: string;
-  /** As the user named it: a file, `STEPS`, `-`. */
+  /** The source as the user named it: a file, `STEPS`, `-`. */
   readonly source: string;
   /** Absolute. */
   readonly workDir: string;
   /** Absolute; where local references of the job start. */
   readonly baseDir: string;
-}
-
-/** How the language is read, where that is not the default. */
-export interface RunMode {
-  /** The year or document whose meaning applies where it differs (`steps-language` C1, C12). */
-  readonly compat?: "2025" | "blueprint" | "auto";
-  /** Only strings may have text around them (`steps-language` C3). */
-  readonly isStrictMoa?: boolean;
-  /** Secrets in places that are not marked for them are noted instead of refused (`steps-language` C30). */
-  readonly warnsOfSensitive?: boolean;
 }
 
 /** The machine, as far as a runner can know it cheaply. */
@@ -85,7 +76,7 @@ export interface StepOpened {
   readonly name: string;
   /** Absent for the job. */
   readonly reference?: StepReference;
-  /** Of a GitHub action, before or after the steps of the job. */
+  /** The phase of a GitHub action that runs before or after the steps of the job; absent for all other steps. */
   readonly phase?: Phase;
 }
 
@@ -99,7 +90,7 @@ export interface VariableRead {
   readonly path: string;
   readonly name: string;
   readonly value: RuntimeString;
-  /** Of the runner's own environment, because a step named it in `inherit_env`. */
+  /** True when the value comes from the runner's own environment because a step named it in `inherit_env`. */
   readonly isInherited?: boolean;
 }
 
@@ -124,16 +115,16 @@ export interface StepPlanned {
   readonly component?: Resource;
   /** The step file inside the component, `dir/step.yml`. */
   readonly subpath: string;
-  /** With expressions expanded; absent for the job. */
+  /** The reference with its expressions expanded; absent for the job. */
   readonly reference?: StepReference;
-  /** With defaults. */
+  /** The inputs with their defaults. */
   readonly inputs: Readonly<Record<string, RuntimeValue>>;
   /** The invocation's own inputs and env, expanded. */
   readonly invocation: {
     readonly inputs: Readonly<Record<string, RuntimeValue>>;
     readonly env: Readonly<Record<string, RuntimeString>>;
   };
-  /** What the step was granted, by name; all of it is marked. */
+  /** The secrets that the step was granted, by name; all values are marked. */
   readonly secrets?: Readonly<Record<string, RuntimeValue>>;
   /** The definition's env, expanded. */
   readonly definitionEnv: Readonly<Record<string, RuntimeString>>;
@@ -182,12 +173,12 @@ export interface SecretFound {
   readonly values: readonly RuntimeValue[];
 }
 
-/** What a step wants to be seen, as GitHub's workflow commands and problem matchers have it. */
+/** A message that a step wants to be seen, in the form of GitHub's workflow commands and problem matchers. */
 export interface Annotation {
   readonly level: "notice" | "warning" | "error";
   readonly message: string;
   readonly title?: string;
-  /** As the step named it. */
+  /** The path of the file as the step named it. */
   readonly file?: string;
   readonly line?: number;
   readonly endLine?: number;
@@ -195,11 +186,11 @@ export interface Annotation {
   readonly endColumn?: number;
 }
 
-/** What was stored of a step's output. */
+/** Describes the stored output of a step. */
 export interface LogSummary {
   readonly stdout: LogStreamDigest;
   readonly stderr: LogStreamDigest;
-  /** Relative to the run's directory; absent when the step wrote nothing. */
+  /** The path of the log, relative to the run's directory; absent when the step wrote nothing. */
   readonly file?: string;
   readonly indexFile?: string;
   readonly storedBytes: number;
@@ -208,7 +199,7 @@ export interface LogSummary {
   readonly inline?: string;
 }
 
-/** Of a whole stream after masking. */
+/** Describes a whole stream of output after masking. */
 export interface LogStreamDigest {
   readonly sha256: string;
   readonly bytes: number;
@@ -220,7 +211,7 @@ export interface StepFinished {
   readonly at: number;
   readonly path: string;
   readonly status: Status;
-  /** Of the step's own process. */
+  /** The exit code of the step's own process; absent when there is none. */
   readonly exitCode?: number;
   readonly signal?: string;
   readonly error?: StepFailure;
@@ -229,7 +220,7 @@ export interface StepFinished {
   readonly delegateOf?: string;
   /** Why the step did not run. */
   readonly skipReason?: string;
-  /** What its list takes the step for, where that is not how it ended: its failure was allowed. */
+  /** The status that the list counts for the step when it differs from how the step ended: its failure was allowed. */
   readonly conclusion?: Status;
   readonly annotations?: readonly Annotation[];
   /** Markdown. */

@@ -1,9 +1,9 @@
-import type { Definition_GithubJson, Step_GithubJson } from "@steps/proto";
+import type { Definition_GithubJson, Step_GithubJson } from "./gen/step-json.ts";
 import { mapObject, type Value } from "./value.ts";
 
 /**
- * What a definition has besides the baseline if it comes from GitHub Actions. Its texts, and those of the definition it is a
- * part of, hold expressions in GitHub's language instead of ours.
+ * The part of a definition that only GitHub Actions have. The texts in it, and those of the definition that it belongs
+ * to, hold expressions in GitHub's language instead of ours.
  */
 export interface GithubPart {
   /**
@@ -22,7 +22,7 @@ export interface GithubPart {
   readonly image?: string;
   readonly entrypoint?: string;
   readonly args?: readonly string[];
-  /** What is said to a caller that sets the input. */
+  /** The warnings for callers that set deprecated inputs, by input name. */
   readonly deprecatedInputs?: Readonly<Record<string, string>>;
   readonly requiredInputs?: readonly string[];
   /** `job`: `strategy`, `matrix`, `needs`, `inputs`, `vars`. */
@@ -33,9 +33,9 @@ export interface GithubPart {
   readonly services?: Readonly<Record<string, Value>>;
 }
 
-/** What an invocation has besides the baseline if it comes from GitHub Actions: texts in GitHub's expression language. */
+/** The part of an invocation that only GitHub Actions have: texts in GitHub's expression language. */
 export interface GithubInvocation {
-  /** As it is shown: `Run tests on ${{ matrix.os }}`. */
+  /** The name of the step as it is shown: `Run tests on ${{ matrix.os }}`. */
   readonly title?: string;
   /** Absent: `success()`. */
   readonly if?: string;

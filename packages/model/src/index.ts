@@ -8,6 +8,7 @@ export * from "./environment.ts";
 export * from "./error.ts";
 export * from "./event.ts";
 export type { GithubInvocation, GithubPart } from "./github.ts";
+export type { Job, RunMode } from "./job.ts";
 export * from "./position.ts";
 export * from "./public-url.ts";
 export {
@@ -24,5 +25,7 @@ export * from "./reference.ts";
 export * from "./resource.ts";
 export { type SocketPlaces, socketPlaces } from "./socket-path.ts";
 export * from "./status.ts";
+export { decodeSource, decodeUtf8, describeMalformed, findMalformed, type MalformedUtf8 } from "./utf8.ts";
 export * from "./value.ts";
 export { matchesVariable, VARIABLE_PATTERN } from "./variable-pattern.ts";
+export { withDefaults } from "./with-defaults.ts";

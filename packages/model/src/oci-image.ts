@@ -1,16 +1,16 @@
 import { publicUrl } from "./public-url.ts";
 import type { ReferenceProblem } from "./reference-problem.ts";
 
-/** What an image is called: its registry, its repository there, and a tag or a digest. */
+/** The name of an image: its registry, its repository there, and a tag or a digest. */
 export interface ImageName {
-  /** Host in lower case, with a port if one was written. */
+  /** The host in lower case, with a port if one was written. */
   readonly registry: string;
   readonly repository: string;
   /** A tag, or a digest like `sha256:…`. */
   readonly tag: string;
 }
 
-/** Where an image is looked for whose text names no registry. */
+/** The registry of an image whose text names none. */
 export const DEFAULT_REGISTRY = "registry.gitlab.com";
 
 /** Digits of the digests that an image may be named by. */
@@ -19,10 +19,10 @@ const DIGEST_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha512: 12
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
 const DIGEST_LIKE = /^[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{32,}$/i;
-/** Of registry and repository together; most registries take no more. */
+/** The greatest length of registry and repository together; most registries accept no more. */
 const MAX_NAME_LENGTH = 255;
 
-/** Whether a text looks like `algorithm:hex`, as no revision of git can (`steps-language` C8). */
+/** Tells whether a text looks like `algorithm:hex`, which no git revision can (conformance section 20 C8). */
 export function isDigestLike(text: string): boolean {
   return DIGEST_LIKE.test(text);
 }
@@ -62,7 +62,7 @@ export function parseImageName(
   return imageNameProblem(name) ?? tagProblem ?? name;
 }
 
-// What stands before the `@` may be a password, so it is not quoted.
+// The text before the `@` may be a password, so it is not quoted.
 function malformedAt(text: string, at: number): ReferenceProblem {
   const slash = text.indexOf("/");
   if (slash === -1 || at < slash) {
@@ -77,7 +77,9 @@ function malformedAt(text: string, at: number): ReferenceProblem {
   };
 }
 
-/** What is wrong with the name of an image, by the grammar of the OCI distribution specification. */
+/**
+ * Returns the problem with the name of an image by the grammar of the OCI distribution specification, or `undefined`.
+ */
 export function imageNameProblem({ registry, repository, tag }: ImageName): ReferenceProblem | undefined {
   return registryProblem(registry) ?? repositoryProblem(registry, repository) ?? tagProblemOf(tag);
 }
@@ -91,7 +93,7 @@ function registryProblem(registry: string): ReferenceProblem | undefined {
   const isHost =
     /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d+)?$/i;
   if (!isHost.test(registry) || !URL.canParse(`https://${registry}/`)) return malformed();
-  // What the URL parser reads as another address, such as 0x7f.1, is not what the author sees.
+  // A name that the URL parser reads as another address, such as 0x7f.1, is not the host that the author sees.
   return new URL(`http://${registry}/`).hostname === registry.replace(/:\d+$/, "").toLowerCase() ||
     registry.startsWith("[")
     ? undefined

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codeFrame, formatPosition, positionAt, printable, type Source } from "./position.ts";
 
 const sourceOf = (text: string, name = "func.yml"): Source => ({ name, text });
@@ -10,7 +10,7 @@ function frameAt(text: string, mark: string): string {
 }
 
 describe("positionAt()", () => {
-  it.each([
+  test.each([
     ["abc", 0, "1:1"],
     ["abc", 3, "1:4"],
     ["abc", 99, "1:4"],
@@ -30,11 +30,11 @@ describe("positionAt()", () => {
     expect(formatPosition(positionAt(sourceOf(text), offset))).toBe(`func.yml:${expected}`);
   });
 
-  it("is at least one unit long and never outside the text", () => {
+  test("is at least one unit long and never outside the text", () => {
     expect(positionAt(sourceOf("ab"), 7, 0)).toMatchObject({ offset: 2, length: 1, line: 1, column: 3 });
   });
 
-  it("counts as a naive reading does, wherever it is asked first", () => {
+  test("counts as a naive reading does, wherever it is asked first", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "\t", "é"), maxLength: 40 });
     fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 45 }), { minLength: 1, maxLength: 8 }), (content, offsets) => {
@@ -52,59 +52,59 @@ describe("positionAt()", () => {
 });
 
 describe("codeFrame()", () => {
-  it("shows the line with its neighbours and carets below the place", () => {
+  test("shows the line with its neighbours and carets below the place", () => {
     expect(frameAt("spec:\n  inptus:\n    x: {}\n---\n", "inptus")).toBe(
       ["  1 | spec:", "> 2 |   inptus:", "    |   ^^^^^^", "  3 |     x: {}"].join("\n"),
     );
   });
 
-  it("aligns line numbers of different widths", () => {
+  test("aligns line numbers of different widths", () => {
     expect(frameAt(`${"\n".repeat(8)}a\nb`, "a")).toBe(["   8 |", ">  9 | a", "     | ^", "  10 | b"].join("\n"));
   });
 
-  it("treats CRLF as one line end", () => {
+  test("treats CRLF as one line end", () => {
     expect(frameAt("a\r\nbc\r\nd", "bc")).toBe(["  1 | a", "> 2 | bc", "    | ^^", "  3 | d"].join("\n"));
     expect(codeFrame(positionAt(sourceOf("a\r\n\r\nb"), 3))).toBe(
       ["  1 | a", "> 2 |", "    | ^", "  3 | b"].join("\n"),
     );
   });
 
-  it("shows a lone carriage return in its line, where positionAt() counts it", () => {
+  test("shows a lone carriage return in its line, where positionAt() counts it", () => {
     expect(frameAt("a\rb", "b")).toBe(["> 1 | a\uFFFDb", "    |   ^"].join("\n"));
   });
 
-  it("gives a tab the width of its caret", () => {
+  test("gives a tab the width of its caret", () => {
     expect(frameAt("\t\tx: 1", "x")).toBe(["> 1 |   x: 1", "    |   ^"].join("\n"));
   });
 
-  it("points at the end of a last line without and with a line feed", () => {
+  test("points at the end of a last line without and with a line feed", () => {
     expect(codeFrame(positionAt(sourceOf("a\nbc"), 4))).toBe(["  1 | a", "> 2 | bc", "    |   ^"].join("\n"));
     expect(codeFrame(positionAt(sourceOf("a\nbc\n"), 5))).toBe(["  2 | bc", "> 3 |", "    | ^"].join("\n"));
     expect(frameAt("a\nbc\n", "bc")).toBe(["  1 | a", "> 2 | bc", "    | ^^"].join("\n"));
     expect(codeFrame(positionAt(sourceOf(""), 0))).toBe(["> 1 |", "    | ^"].join("\n"));
   });
 
-  it("ends the carets at the end of the line", () => {
+  test("ends the carets at the end of the line", () => {
     expect(codeFrame(positionAt(sourceOf("ab: |\n  cd\n"), 4, 100))).toBe(
       ["> 1 | ab: |", "    |     ^", "  2 |   cd"].join("\n"),
     );
   });
 
-  it("cuts long lines around the place", () => {
+  test("cuts long lines around the place", () => {
     const frame = frameAt(`${"a".repeat(1000)}X${"b".repeat(1000)}`, "X").split("\n");
     expect(frame).toHaveLength(2);
     expect(frame[0]).toHaveLength("> 1 | ".length + 120);
     expect(frame[0]?.[frame[1]?.indexOf("^") ?? -1]).toBe("X");
   });
 
-  it("cannot drive a terminal", () => {
+  test("cannot drive a terminal", () => {
     const frame = frameAt("\u001b]0;owned\u0007 X \u009b31m \u202e", "X");
     // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
     expect(frame.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     expect(formatPosition(positionAt(sourceOf("", "a\u001b[31m\n.yml"), 0))).toBe("a\uFFFD[31m\uFFFD.yml:1:1");
   });
 
-  it("has its carets below the place for any text", () => {
+  test("has its carets below the place for any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 80 }),
@@ -126,7 +126,7 @@ describe("codeFrame()", () => {
     );
   });
 
-  it("takes 10 000 places on one line of 4 MiB, and on 2 Mi lines", () => {
+  test("takes 10 000 places on one line of 4 MiB, and on 2 Mi lines", () => {
     for (const text of ["x".repeat(4 * 1024 * 1024), "x\n".repeat(2 * 1024 * 1024)]) {
       const source = sourceOf(text);
       let rows = 0;

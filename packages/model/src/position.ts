@@ -3,6 +3,8 @@ export interface Source {
   /** A file's path as the user knows it, or `STEPS`, `<stdin>`, `<argument>`. */
   readonly name: string;
   readonly text: string;
+  /** The bytes that the text was read from are not UTF-8 from here on; `offset` is the place in `text`, `byte` that in the bytes. */
+  readonly malformed?: { readonly offset: number; readonly byte: number };
 }
 
 /** A place in a source. Lines and columns start at 1 and count UTF-16 units; `length` is at least 1. */
@@ -17,7 +19,11 @@ export interface Position {
 // Many diagnostics point into one large text; each would otherwise read it from its start.
 const lineStartsBySource = new WeakMap<Source, Uint32Array>();
 
-/** Where each line starts. Lines end with `\n` or `\r\n`; a `\r` alone ends none, as in YAML readers and editors. */
+/**
+ * Returns the offsets at which lines start. Lines end with `
+ * ` or `\r
+ * `; a `\r` alone ends none, as in YAML readers and editors.
+ */
 function lineStartsOf(source: Source): Uint32Array {
   const known = lineStartsBySource.get(source);
   if (known) return known;

@@ -9,7 +9,10 @@ export interface ReferenceProblem {
 /** Characters that no part of a reference may hold: they would end a line or a terminal's sequence. */
 export const CONTROL: RegExp = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** What is wrong with a revision: the rules of `git check-ref-format`, and no leading `-`. */
+/**
+ * Returns the problem with a revision by the rules of `git check-ref-format`, or `undefined`. A leading `-` is refused
+ * too.
+ */
 export function versionProblem(version: string): ReferenceProblem | undefined {
   if (version === "") {
     return {
@@ -27,15 +30,17 @@ export function versionProblem(version: string): ReferenceProblem | undefined {
     : undefined;
 }
 
-/** What is wrong with the URL of a git repository: an unknown scheme, no host, option-like parts, control characters. */
+/**
+ * Returns the problem with the URL of a git repository, or `undefined`: an unknown scheme, no host, parts that look
+ * like options, control characters.
+ */
 export function gitUrlProblem(url: string): ReferenceProblem | undefined {
   if (CONTROL.test(url) || /%0[ad]|%00/i.test(url)) return { message: "The git URL holds a control character" };
   if (/\s/.test(url)) return { message: "The git URL holds a space" };
   let parsed: URL;
   try {
     parsed = new URL(url);
-  } catch (cause) {
-    void cause;
+  } catch {
     return malformedUrl(url);
   }
   if (!["http:", "https:", "ssh:", "file:"].includes(parsed.protocol)) {
@@ -69,8 +74,7 @@ function malformedUrl(url: string): ReferenceProblem {
 function decodeURIComponentSafe(text: string): string {
   try {
     return decodeURIComponent(text);
-  } catch (cause) {
-    void cause;
+  } catch {
     return text;
   }
 }

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anyWrittenReference } from "../test/arbitrary.ts";
 import { publicUrl } from "./public-url.ts";
 import { formatReference, isReferenceProblem, parseReference } from "./reference.ts";
@@ -16,7 +16,7 @@ const hostileText = fc.oneof(
 );
 
 describe("references", () => {
-  it("are read back from their text to the same reference, for every kind that has one", () => {
+  test("are read back from their text to the same reference, for every kind that has one", () => {
     fc.assert(
       fc.property(anyWrittenReference, (reference) => {
         expect(parseReference(formatReference(reference))).toEqual(reference);
@@ -25,7 +25,7 @@ describe("references", () => {
     );
   });
 
-  it("never throw for hostile text, and what is read is safe and stays as it is", () => {
+  test("never throw for hostile text, and what is read is safe and stays as it is", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const parsed = parseReference(text);
@@ -54,7 +54,7 @@ describe("references", () => {
     );
   });
 
-  it("never show the user name and the password of a URL", () => {
+  test("never show the user name and the password of a URL", () => {
     const secret = fc.stringMatching(/^s3cr[a-zA-Z0-9._~!$&'()*+,;=:@%-]{0,8}3t$/);
     const form = fc.constantFrom<(userinfo: string) => string>(
       (it) => `https://${it}@h/p@v1`,
@@ -89,7 +89,7 @@ describe("references", () => {
 });
 
 describe("publicUrl()", () => {
-  it.each([
+  test.each([
     ["https://h/@scope/p", "https://h/@scope/p"],
     ["https://u@h/p", "https://h/p"],
     ["https://u:p@w@h/p", "https://h/p"],

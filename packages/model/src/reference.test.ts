@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatReference, isReferenceProblem, parseReference, type StepReference } from "./reference.ts";
 
 const digest = "0a".repeat(32);
@@ -10,11 +10,11 @@ function messageFor(text: string): string {
 }
 
 describe("parseReference()", () => {
-  it.each(["./a /", "/ /", "./x.zip//a /", "builtin://a /"])("refuses %j, which ends in a blank", (text) => {
+  test.each(["./a /", "/ /", "./x.zip//a /", "builtin://a /"])("refuses %j, which ends in a blank", (text) => {
     expect(messageFor(text)).toContain("ends in a blank");
   });
 
-  it.each<[string, StepReference]>([
+  test.each<[string, StepReference]>([
     [".", { kind: "local", path: "." }],
     ["./", { kind: "local", path: "." }],
     ["./a/b", { kind: "local", path: "./a/b" }],
@@ -36,7 +36,7 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
-  it.each<[string, StepReference]>([
+  test.each<[string, StepReference]>([
     ["gitlab.com/g/p@v1", { kind: "git", url: "https://gitlab.com/g/p", dir: "steps", version: "v1" }],
     ["gitlab.com/g/p/-/a/b@main", { kind: "git", url: "https://gitlab.com/g/p", dir: "steps/a/b", version: "main" }],
     [
@@ -63,7 +63,7 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
-  it.each<[string, StepReference]>([
+  test.each<[string, StepReference]>([
     ["https://h/x.zip", { kind: "zip", url: "https://h/x.zip", dir: "" }],
     ["https://h/x.ZIP//a/b.yml", { kind: "zip", url: "https://h/x.ZIP", dir: "a", file: "b.yml" }],
     [
@@ -80,7 +80,7 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
-  it.each<[string, StepReference]>([
+  test.each<[string, StepReference]>([
     ["builtin://script", { kind: "dist", path: "script" }],
     ["dist://step/oci/fetch", { kind: "dist", path: "step/oci/fetch" }],
     ["builtin://a/x.yml", { kind: "dist", path: "a", file: "x.yml" }],
@@ -91,7 +91,7 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
-  it.each<[string, StepReference]>([
+  test.each<[string, StepReference]>([
     ["h.io/p", { kind: "oci", registry: "h.io", repository: "p", tag: "latest", dir: "" }],
     ["gitlab.com/g/p", { kind: "oci", registry: "gitlab.com", repository: "g/p", tag: "latest", dir: "" }],
     ["g/p/x", { kind: "oci", registry: "registry.gitlab.com", repository: "g/p/x", tag: "latest", dir: "" }],
@@ -123,7 +123,7 @@ describe("parseReference()", () => {
     expect(parseReference(text)).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ["", "The reference is empty"],
     [" \n", "The reference is empty"],
     ["https://u@h/p", 'The reference names no revision: "https://h/p"'],
@@ -205,14 +205,14 @@ describe("parseReference()", () => {
     expect(messageFor(text)).toBe(message);
   });
 
-  it("says how an scp-like address is written", () => {
+  test("says how an scp-like address is written", () => {
     expect(parseReference("git@github.com:o/r.git@v1")).toEqual({
       message: "The git URL is malformed",
       hint: "An address like git@HOST:PATH is written ssh://git@HOST/PATH.",
     });
   });
 
-  it.each([
+  test.each([
     "https://user:s3cret/x@h/p",
     "https://user:s3cret@h",
     "user:s3cret@h",
@@ -224,7 +224,7 @@ describe("parseReference()", () => {
 });
 
 describe("formatReference()", () => {
-  it.each<[StepReference, string]>([
+  test.each<[StepReference, string]>([
     [{ kind: "git", url: "https://h/p", dir: "steps", version: "v1" }, "h/p@v1"],
     [{ kind: "git", url: "https://h/p", dir: "steps/a", file: "x.yml", version: "v1" }, "h/p/-/a/x.yml@v1"],
     [{ kind: "git", url: "http://h/p", dir: "steps", version: "v1" }, "http://h/p@v1"],

@@ -4,7 +4,7 @@ import { formatImageName, isDigestLike, parseImageName } from "./oci-image.ts";
 import { publicUrl } from "./public-url.ts";
 import { CONTROL, gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 
-/** What an invocation names: where a step's files come from. */
+/** Names the source of a step's files in an invocation. */
 export type StepReference =
   | LocalReference
   | GitReference
@@ -26,11 +26,11 @@ export interface LocalReference {
 
 export interface GitReference {
   readonly kind: "git";
-  /** With its scheme, and with credentials if the author wrote some: show it through `publicUrl()` only. */
+  /** The URL with its scheme, and with credentials if the author wrote some: show it through `publicUrl()` only. */
   readonly url: string;
   /** Branch, tag, full or short commit, as written. */
   readonly version: string;
-  /** From the repository's root, without slashes at its ends; empty for the root. */
+  /** The folder, relative to the repository's root, without slashes at its ends; empty for the root. */
   readonly dir: string;
   readonly file?: string;
 }
@@ -48,12 +48,12 @@ export interface ZipReference {
 /** An image in a registry whose files are a step. */
 export interface OciReference {
   readonly kind: "oci";
-  /** Host in lower case, with a port if one was written. */
+  /** The host in lower case, with a port if one was written. */
   readonly registry: string;
   readonly repository: string;
   /** A tag, or a digest like `sha256:…`. */
   readonly tag: string;
-  /** From the image's root, without slashes at its ends; empty for the root. */
+  /** The folder, relative to the image's root, without slashes at its ends; empty for the root. */
   readonly dir: string;
   readonly file?: string;
 }
@@ -75,14 +75,17 @@ export interface DynamicReference {
 export interface InlineReference {
   readonly kind: "inline";
   readonly specDefinition: SpecDefinition;
-  /** Anonymous list items see the inputs of the step they are written in (`steps-language` C19). */
+  /**
+   * True for a list item that is written in place: it sees the inputs of the step that it is written in (conformance
+   * section 20 C19).
+   */
   readonly seesCallerInputs: boolean;
 }
 
 /** File names looked for in a folder, in this order. */
 export const DEFAULT_FILES: readonly string[] = ["func.yml", "func.yaml", "step.yml", "step.yaml"];
 
-/** Longest short form of a reference, in UTF-16 units. */
+/** The length of the longest short form of a reference, in UTF-16 units. */
 const MAX_REFERENCE_LENGTH = 64 * 1024;
 
 const ZIP = /\.zip(?:$|\/\/|[#?])/i;
@@ -102,7 +105,7 @@ const GIT_SCHEMES: ReadonlySet<string> = new Set([
  * Reads the short form of a reference. In this order: an expression anywhere makes it dynamic; `builtin://` and
  * `dist://`; `oci:`; a zip; a leading `.` or `/` is local; with an `@`, a scheme or a `.git` it is git,
  * `URL[/-/PATH]@REV` with PATH below `steps/`, or `git+URL[//PATH]@REV` with PATH from the root; the rest, and what
- * ends in the digest of an image, is OCI, `[REGISTRY/]REPOSITORY[:TAG|@DIGEST] [PATH]` (`steps-language` C8).
+ * ends in the digest of an image, is OCI, `[REGISTRY/]REPOSITORY[:TAG|@DIGEST] [PATH]` (conformance section 20 C8).
  *
  * @see docs/reference/references.md
  */
@@ -147,7 +150,7 @@ function parseDist(text: string): StepReference | ReferenceProblem {
   if (path === "" && file === undefined) return { message: "The reference names no built-in step" };
   const unsafe = unsafePath(path);
   if (unsafe) return unsafe;
-  return { kind: "dist", path, ...(file === undefined ? {} : { file }) };
+  return { kind: "dist", path, file };
 }
 
 function parseZip(text: string): StepReference | ReferenceProblem {
@@ -179,8 +182,8 @@ function parseZip(text: string): StepReference | ReferenceProblem {
     kind: "zip",
     url,
     dir,
-    ...(digest === undefined ? {} : { sha256: digest }),
-    ...(file === undefined ? {} : { file }),
+    sha256: digest,
+    file,
   };
 }
 
@@ -214,7 +217,7 @@ function splitGit(location: string, marker: string, prefix: string, version: str
   const url = start === 0 ? `https://${address}` : address;
   const problem = unsafePath(dir) ?? gitUrlProblem(url);
   if (problem) return problem;
-  return { kind: "git", url, version, dir, ...(inner.file === undefined ? {} : { file: inner.file }) };
+  return { kind: "git", url, version, dir, file: inner.file };
 }
 
 const DIGEST_HINT = "As git, a revision has no colon; the digest of an image is sha256: and 64 hex digits.";
@@ -286,8 +289,8 @@ function splitFile<Key extends "path" | "dir">(
 /**
  * The text of a reference, without credentials; `parseReference()` reads it back to the same reference.
  *
- * What only the expanded form can say has no such text: a revision with an `@`, a zip whose URL does not end in `.zip`,
- * empty segments in the path of a git URL, a folder of an image that begins with a blank.
+ * Some references exist in the expanded form only and have no such text: a revision with an `@`, a zip whose URL does
+ * not end in `.zip`, empty segments in the path of a git URL, a folder of an image that begins with a blank.
  */
 export function formatReference(reference: StepReference): string {
   switch (reference.kind) {

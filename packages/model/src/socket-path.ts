@@ -1,8 +1,11 @@
-/** Where a Step Runner service listens unless told otherwise. */
+/** The paths at which a Step Runner service listens by default. */
 export interface SocketPlaces {
   /** The place of a new service, a folder and a name of its own: `$XDG_RUNTIME_DIR/step-runner/`, else below the state directory. */
   readonly own: string;
-  /** Where a service may be found, the likeliest first: the variable, our own places, and the one that GitLab's runner uses. */
+  /**
+   * The paths at which a service may be found, the likeliest first: that of the variable, our own, and that of GitLab's
+   * runner.
+   */
   readonly all: readonly string[];
 }
 

@@ -1,11 +1,11 @@
 import { constants } from "node:os";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exitCodeOf, type Outcome } from "./status.ts";
 
 const failed = (code: string): Outcome => ({ status: "error", error: { code, message: "m" } });
 
 describe("exitCodeOf()", () => {
-  it.each<[Outcome, number]>([
+  test.each<[Outcome, number]>([
     [{ status: "success" }, 0],
     [{ status: "skipped" }, 0],
     [{ status: "success", exitCode: 3 }, 0],
@@ -38,7 +38,7 @@ describe("exitCodeOf()", () => {
     expect(exitCodeOf(outcome)).toBe(code);
   });
 
-  it.runIf(process.platform === "linux")("knows the numbers of this system's signals", () => {
+  test.runIf(process.platform === "linux")("knows the numbers of this system's signals", () => {
     for (const signal of [
       "SIGHUP",
       "SIGINT",

@@ -3,7 +3,7 @@ export type Status = "success" | "failure" | "error" | "timeout" | "cancelled" |
 
 /** Why a step did not succeed. */
 export interface StepFailure {
-  /** From the error's closed union, or `EXIT_STATUS` when a process ended with another code than 0. */
+  /** A code of the error's closed union, or `EXIT_STATUS` when a process ended with a code other than 0. */
   readonly code: string;
   /** `step "a": step "b": exec: exit status 3` */
   readonly message: string;
@@ -12,7 +12,7 @@ export interface StepFailure {
 /** How a run ended. */
 export interface Outcome {
   readonly status: Status;
-  /** Of the process that failed; absent when none did. */
+  /** The exit code of the process that failed; absent when none did. */
   readonly exitCode?: number;
   /** The signal that ended the process, or the one that cancelled the run. */
   readonly signal?: string;

@@ -1,6 +1,6 @@
 import { format, inspect } from "node:util";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anyValue } from "../test/arbitrary.ts";
 import {
   createObject,
@@ -23,7 +23,7 @@ const protoKey = JSON.parse('{"__proto__":{"a":1}}') as { [key: string]: Value }
 
 describe("Sensitive", () => {
   const showAll = { showHidden: true, getters: true, depth: null, customInspect: true };
-  it.each<[string, (value: Sensitive) => unknown]>([
+  test.each<[string, (value: Sensitive) => unknown]>([
     ["String()", (value) => String(value)],
     ["a template literal", (value) => `<${value as unknown as string}>`],
     ["concatenation", (value) => "".concat(value as unknown as string)],
@@ -58,12 +58,12 @@ describe("Sensitive", () => {
     }
   });
 
-  it("shows itself as [MASKED]", () => {
+  test("shows itself as [MASKED]", () => {
     const value = sensitive("s3cret");
     expect([String(value), JSON.stringify(value), inspect(value)]).toEqual(["[MASKED]", '"[MASKED]"', "[MASKED]"]);
   });
 
-  it("is not marked twice", () => {
+  test("is not marked twice", () => {
     const value = sensitive("a");
     expect(sensitive(value)).toBe(value);
     expect(new Sensitive(new Sensitive("a")).value).toBe("a");
@@ -71,14 +71,14 @@ describe("Sensitive", () => {
 });
 
 describe("reveal()", () => {
-  it("takes every mark off, at any depth", () => {
+  test("takes every mark off, at any depth", () => {
     expect(reveal(sensitive({ a: [sensitive("x"), 1], b: { c: sensitive(null) } }))).toEqual({
       a: ["x", 1],
       b: { c: null },
     });
   });
 
-  it("is the identity of what is not marked, and is undone by nothing", () => {
+  test("is the identity of what is not marked, and is undone by nothing", () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         expect(equalValues(reveal(value), value)).toBe(true);
@@ -89,7 +89,7 @@ describe("reveal()", () => {
 });
 
 describe("revealString()", () => {
-  it("gives the text of what is marked", () => {
+  test("gives the text of what is marked", () => {
     expect(revealString("a")).toBe("a");
     expect(revealString(sensitive("a"))).toBe("a");
     expect(revealString(sensitive({ a: [sensitive(1)] }))).toBe('{"a":[1]}');
@@ -98,7 +98,7 @@ describe("revealString()", () => {
 });
 
 describe("isSensitive()", () => {
-  it("finds a mark at any depth", () => {
+  test("finds a mark at any depth", () => {
     expect(isSensitive({ a: [1, { b: sensitive("x") }] })).toBe(true);
     expect(isSensitive({ a: [1, { b: "x" }] })).toBe(false);
     expect(isSensitive(null)).toBe(false);
@@ -107,7 +107,7 @@ describe("isSensitive()", () => {
 
 describe("secretTexts()", () => {
   const texts = (value: RuntimeValue): string[] => [...secretTexts(value)];
-  it("gives the strings and numbers of marked parts only", () => {
+  test("gives the strings and numbers of marked parts only", () => {
     expect(texts({ a: "open", b: sensitive({ c: "x", d: [1.5, true, null, sensitive("y")] }) })).toEqual([
       "x",
       "1.5",
@@ -118,7 +118,7 @@ describe("secretTexts()", () => {
 });
 
 describe("typeOf()", () => {
-  it.each<[Value, string]>([
+  test.each<[Value, string]>([
     [null, "null"],
     [[], "array"],
     [{}, "struct"],
@@ -131,7 +131,7 @@ describe("typeOf()", () => {
 });
 
 describe("formatValue()", () => {
-  it.each<[Value, string]>([
+  test.each<[Value, string]>([
     ["a b", "a b"],
     [-0, "0"],
     [0.1, "0.1"],
@@ -146,7 +146,7 @@ describe("formatValue()", () => {
     expect(formatValue(value)).toBe(text);
   });
 
-  it("writes numbers that are read back to the same", () => {
+  test("writes numbers that are read back to the same", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(JSON.parse(formatNumber(value))).toBe(value + 0);
@@ -156,7 +156,7 @@ describe("formatValue()", () => {
 });
 
 describe("objects without a prototype", () => {
-  it("hold `__proto__` as a key like any other", () => {
+  test("hold `__proto__` as a key like any other", () => {
     const object = createObject([
       ["__proto__", "x"],
       ["a", "y"],
@@ -174,7 +174,7 @@ describe("objects without a prototype", () => {
 });
 
 describe("equalValues()", () => {
-  it.each<[Value, Value, boolean]>([
+  test.each<[Value, Value, boolean]>([
     [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
     [[1, 2], [2, 1], false],
     [[1], [1, 2], false],
@@ -192,7 +192,7 @@ describe("equalValues()", () => {
     expect(equalValues(b, a)).toBe(expected);
   });
 
-  it("agrees with a copy of any value, and with no other", () => {
+  test("agrees with a copy of any value, and with no other", () => {
     fc.assert(
       fc.property(anyValue, anyValue, (a, b) => {
         expect(equalValues(a, structuredClone(a))).toBe(true);

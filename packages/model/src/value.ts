@@ -99,7 +99,7 @@ export function formatNumber(value: number): string {
 
 /**
  * The text of a value: a string as it is, numbers and booleans as JSON, arrays and objects as compact JSON in
- * insertion order (`steps-language` C35).
+ * insertion order (conformance section 20 C35).
  */
 export function formatValue(value: Value): string {
   if (typeof value === "string") return value;

@@ -15,7 +15,10 @@ export const anyValue: fc.Arbitrary<Value> = fc
   .jsonValue({ maxDepth: 3, depthSize: "small" })
   .map((value) => JSON.parse(JSON.stringify(value)) as Value);
 
-/** What inputs, outputs, variables and steps are called. Without `__proto__`, which protobuf's own maps cannot hold. */
+/**
+ * Makes names of inputs, outputs, variables and steps. `__proto__` is left out, because protobuf's own maps cannot hold
+ * it.
+ */
 export const anyName: fc.Arbitrary<string> = fc
   .stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/)
   .filter((name) => name !== "__proto__");
@@ -74,7 +77,7 @@ const anyGit: fc.Arbitrary<StepReference> = fc
 
 const anyZip: fc.Arbitrary<StepReference> = fc
   .tuple(anyZipUrl, anyDir, fc.option(fc.stringMatching(/^[0-9a-f]{64}$/), { nil: undefined }), optionalFile)
-  .map(([url, dir, sha256, file]) => ({ kind: "zip", url, dir, ...(sha256 === undefined ? {} : { sha256 }), ...file }));
+  .map(([url, dir, sha256, file]) => ({ kind: "zip", url, dir, sha256, ...file }));
 
 const anyImagePart = fc.stringMatching(/^[a-z0-9]{1,4}((\.|_|__|-{1,3})[a-z0-9]{1,3}){0,2}$/);
 

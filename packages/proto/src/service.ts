@@ -1,4 +1,4 @@
-// What is spoken on the service's socket. Apart from the index, so that a run without a service does not load it.
+// The messages of the service's socket. They are not in the index, so that a run without a service does not load them.
 export * from "./gen/steps/v1/step_runner_pb.ts";
 /** GitLab's own service, package `proto`. */
 export * as gitlab from "./gen/proto/step_pb.ts";

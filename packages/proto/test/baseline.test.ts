@@ -1,6 +1,6 @@
 import { fromBinary, fromJson, fromJsonString, toBinary, toJson, toJsonString } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 // @boundaries-ignore the model writes the baseline's JSON by hand; this is where the schema holds it to its word
 import { canonicalJson, encodeSpecDefinition } from "../../model/src/index.ts";
 // @boundaries-ignore the model writes the baseline's JSON by hand; this is where the schema holds it to its word
@@ -9,7 +9,7 @@ import { SpecDefinitionSchema } from "../src/index.ts";
 
 // Encoded records have no prototype, which `toEqual()` overlooks and protobuf's reader does not mind.
 describe("the baseline's JSON", () => {
-  it("is read and written the same by protobuf", () => {
+  test("is read and written the same by protobuf", () => {
     fc.assert(
       fc.property(anySpecDefinition, (specDefinition) => {
         const json = encodeSpecDefinition(specDefinition);
@@ -19,7 +19,7 @@ describe("the baseline's JSON", () => {
     );
   });
 
-  it("passes through the binary form and JSON text unchanged", () => {
+  test("passes through the binary form and JSON text unchanged", () => {
     fc.assert(
       fc.property(anySpecDefinition, (specDefinition) => {
         const json = encodeSpecDefinition(specDefinition);

@@ -1,12 +1,12 @@
-import type { JobTable } from "./job-spec.ts";
+import type { JobTable } from "./job-submission.ts";
 import { lazyHandler } from "./listen/lazy-handler.ts";
 import type { RequestHandler } from "./listen/request-handler.ts";
 import type { OperatorLog } from "./operator-log.ts";
 
-/** What a service is made of. */
+/** The parts that a service is made of. */
 export interface ServiceOptions {
   readonly jobs: JobTable;
-  /** Where a job runs that does not say where; absolute. Default: the process's working directory. */
+  /** The working directory of jobs that name none; absolute. Default: the process's working directory. */
   readonly workDir?: string;
   /** A job without a token is refused: for a machine that several users share. Default: no. */
   readonly requiresToken?: boolean;
@@ -20,7 +20,7 @@ export interface Service {
   /** Answers a request of `node:http2` or `node:http`, in gRPC, gRPC-Web or Connect. Never throws. */
   readonly handle: RequestHandler;
   readonly log: OperatorLog;
-  /** From now on health says NOT_SERVING. */
+  /** Makes the health service answer NOT_SERVING from now on. */
   announceStop(): void;
   /** Ends every call that still runs with UNAVAILABLE. */
   abortCalls(): void;

@@ -1,4 +1,13 @@
-export type { Job, JobInfo, JobSpec, JobTable, JobVariable, OutputPiece, ResultState } from "./job-spec.ts";
+export type {
+  JobHandle,
+  JobInfo,
+  JobSubmission,
+  JobTable,
+  JobVariable,
+  OutputPiece,
+  ResultState,
+  SubmittedJob,
+} from "./job-submission.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
 export { listenPort, type PortOptions } from "./listen/listen-port.ts";
@@ -9,5 +18,6 @@ export { describeFault, type OperatorLog } from "./operator-log.ts";
 export { ERROR_HEADER } from "./wire/connect-error.ts";
 export { TOKEN_HEADER } from "./wire/job-access.ts";
 export { type JobLimits, type JobTableOptions, openJobTable } from "./jobs/open-job-table.ts";
+export { engineDirectories } from "./jobs/job-folder.ts";
 export { assertSocketFree } from "./listen/socket-file.ts";
 export { runSession } from "./run-session.ts";

@@ -76,7 +76,7 @@ function endOnAbort(child: ChildProcess, signal: AbortSignal): () => void {
   return () => {
     signal.removeEventListener("abort", end);
     clearTimeout(timer);
-    // What the command left running in its group ends with it.
+    // Processes that the command left running in its group end with it.
     if (timer !== undefined) endGroup(child, "SIGKILL");
   };
 }
@@ -85,8 +85,7 @@ function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
-  } catch (cause) {
+  } catch {
     // Nobody is left.
-    void cause;
   }
 }

@@ -1,6 +1,6 @@
 import { StepsError } from "@steps/model";
 
-/** What a service refuses. */
+/** The reasons for which a service refuses a call. */
 export type ServiceErrorCode =
   | "JOB_EXISTS"
   | "JOB_CLOSED"

@@ -54,6 +54,17 @@ describe("as GitLab's runner calls it", () => {
     expect((await refusal(theirs.status({ id: "42" }))).code).toBe(Code.NotFound);
   });
 
+  test.each([
+    { name: "build_dir", request: { workDir: "/does/not/matter", job: { buildDir: "builds/group/project" } } },
+    { name: "work_dir", request: { workDir: "builds/group/project" } },
+  ])("a relative $name, as that of an instance, is one below the service's directory, and is made", async (given) => {
+    const world = await openWorld();
+    await world.theirs.run({ id: "1", ...given.request, steps: steps("pwd") });
+    const lines = await followLines(world, "1");
+    expect(lines.map((line) => line.slice(32))).toContain(join(world.dir, "builds/group/project"));
+    expect(statSync(join(world.dir, "builds/group/project")).mode & 0o777).toBe(0o700);
+  });
+
   test("the message of a failed job ends in its exit status", async () => {
     const world = await openWorld();
     await world.theirs.run({ id: "1", steps: steps("exit 7") });

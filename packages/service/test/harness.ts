@@ -22,7 +22,7 @@ export interface World {
   readonly socket: string;
   readonly jobs: JobTable;
   readonly service: Service;
-  /** What the operator was told. */
+  /** The lines that the operator was told. */
   readonly log: string[];
   readonly ours: Client<typeof StepRunner>;
   readonly theirs: Client<typeof gitlab.StepRunner>;
@@ -42,7 +42,7 @@ export async function openWorld(options: Options = {}): Promise<World> {
       cacheDir: join(dir, "cache"),
       runner: { name: "test", version: "1" },
       graceMs: 500,
-      ...(maxJobs === undefined ? {} : { limits: { maxJobs } }),
+      limits: maxJobs === undefined ? undefined : { maxJobs },
     }));
   const service = createService({ workDir: dir, ...rest, jobs, log: (line) => log.push(line) });
   const socket = join(dir, "run", "s.sock");

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
-import { sha256, type SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import type { JobTableOptions } from "../src/jobs/open-job-table.ts";
-import type { JobSpec } from "../src/job-spec.ts";
+import type { JobSubmission, SubmittedJob } from "../src/job-submission.ts";
 
 export function tableOptions(dir: string): JobTableOptions {
   return {
@@ -21,23 +22,29 @@ export function compile(steps: unknown): SpecDefinition {
   return specDefinition;
 }
 
+/** The fields that a test wants otherwise than most do. */
+type Changes = Partial<Omit<JobSubmission, "job">> & { readonly job?: Partial<SubmittedJob> };
+
 /** A job of one script. */
-export function scriptJob(dir: string, script: string, changes: Partial<JobSpec> = {}): JobSpec {
+export function scriptJob(dir: string, script: string, changes: Changes = {}): JobSubmission {
   return stepsJob(dir, [{ name: "only", script }], changes);
 }
 
-export function stepsJob(dir: string, steps: unknown, changes: Partial<JobSpec> = {}): JobSpec {
+export function stepsJob(dir: string, steps: unknown, given: Changes = {}): JobSubmission {
+  const { job, ...changes } = given;
   return {
     id: randomUUID(),
     requestDigest: sha256(JSON.stringify(steps)),
-    isStrict: true,
-    source: "steps.yml",
-    specDefinition: compile(steps),
-    inputs: {},
+    refusesOtherRequest: true,
+    job: {
+      source: "steps.yml",
+      specDefinition: compile(steps),
+      inputs: {},
+      env: {},
+      workDir: join(dir, "work"),
+      ...job,
+    },
     variables: [],
-    env: {},
-    secrets: [],
-    workDir: join(dir, "work"),
     ...changes,
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
-import type { Job, ResultState } from "../src/index.ts";
+import type { JobHandle, ResultState } from "../src/index.ts";
 import { openJobTable } from "../src/jobs/open-job-table.ts";
 import {
   codeOf,
@@ -58,7 +58,7 @@ describe("retention", () => {
   test("forgets ended jobs after their time, the oldest beyond the limit at once, and never one that runs", async () => {
     const table = await openTable({ limits: { maxFinished: 2 } });
     const running = table.run(scriptJob(table.dir, "sleep 1000"));
-    const jobs: Job[] = [];
+    const jobs: JobHandle[] = [];
     for (let n = 0; n < 4; n++) {
       const job = table.run(scriptJob(table.dir, `echo ${n}`));
       jobs.push(job);
@@ -66,8 +66,8 @@ describe("retention", () => {
       await job.ended;
     }
     await expect.poll(() => table.list(), SOON).toEqual([running, ...jobs.slice(2)]);
-    await expect(readAll(jobs[0] as Job)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
-    expect((await readAll(jobs[3] as Job)).stdout.toString()).toBe("3\n");
+    await expect(readAll(jobs[0] as JobHandle)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+    expect((await readAll(jobs[3] as JobHandle)).stdout.toString()).toBe("3\n");
     expect(readdirSync(join(table.dir, "state", "jobs"))).toHaveLength(3);
   });
 
@@ -101,7 +101,7 @@ describe("openJobTable()", () => {
     const dir = tempDir();
     const specs = ["echo one; exit 3", "printf 'two\\nthree' >&2"].map((script) => scriptJob(dir, script));
     const before: unknown[] = [];
-    const known = async (job: Job): Promise<unknown> => {
+    const known = async (job: JobHandle): Promise<unknown> => {
       const results: ResultState[] = [];
       for await (const state of job.readResults(never)) results.push(state);
       return [job.info, await readAll(job), await readStamped(job), results, job.trace(), job.requestDigest];

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Job } from "../src/index.ts";
+import type { JobHandle } from "../src/index.ts";
 import { openJobTable } from "../src/jobs/open-job-table.ts";
 import { isRunning, never, readAll, readStamped, stepsJob, tableOptions, unstamp } from "./jobs-support.ts";
 
@@ -17,7 +17,7 @@ const HOST = fileURLToPath(new URL("jobs-host.ts", import.meta.url));
 
 interface Host {
   readonly child: ChildProcess;
-  /** What the followers got so far, by job and stream. */
+  /** The bytes that the followers have received so far, by job and stream. */
   readonly seen: Map<string, Buffer>;
   readonly lines: unknown[];
   /** Waits until something is so. */
@@ -96,7 +96,7 @@ describe("a service that is killed and started anew", () => {
     const notes: string[] = [];
     await using table = await openJobTable({ ...tableOptions(dir), onNote: (text) => void notes.push(text) });
     for (const pid of pids) expect(isRunning(pid), `process ${pid}`).toBe(false);
-    const job = (id: string): Job => table.get(id) as Job;
+    const job = (id: string): JobHandle => table.get(id) as JobHandle;
     expect(
       table
         .list()
@@ -108,7 +108,8 @@ describe("a service that is killed and started anew", () => {
     expect((await readAll(job("silent"))).stderr.toString()).toBe("The service ended while the job ran\n");
     expect((await readAll(job("second"))).stdout.toString()).toBe("firstin b\n");
 
-    // What a follower has seen is where it was, and more may follow it: it can go on at its offset.
+    // Bytes that a follower has seen stay where they were, and more may follow them, so the follower can go on at its
+    // offset.
     for (const stream of ["stdout", "stderr"] as const) {
       const seen = host.seen.get(`chatty ${stream}`) as Buffer;
       const after = (await readAll(job("chatty")))[stream];
@@ -151,7 +152,7 @@ describe("a service that is killed and started anew", () => {
     await using table = await openJobTable(tableOptions(dir));
     expect(table.list().map(({ info }) => info.status)).toEqual(["interrupted"]);
     expect(pidsOf(dir).map(isRunning)).toEqual([false]);
-    expect((await readAll(table.get("a") as Job)).stdout.toString()).toBe("up\n");
+    expect((await readAll(table.get("a") as JobHandle)).stdout.toString()).toBe("up\n");
   });
 
   test("believes no index, journal or record that was cut off or spoiled", async () => {
@@ -183,10 +184,10 @@ describe("a service that is killed and started anew", () => {
     expect(notes.filter((note) => note.includes("set aside"))).toHaveLength(1);
     for (const id of ["index", "journal", "list"]) {
       expect(table.get(id)?.info.status, id).toBe("interrupted");
-      expect((await readAll(table.get(id) as Job)).stdout.toString(), id).toBe("one\ntwo\n");
+      expect((await readAll(table.get(id) as JobHandle)).stdout.toString(), id).toBe("one\ntwo\n");
     }
     expect(() => table.get("journal")?.trace()).toThrow();
-    for await (const { result } of (table.get("journal") as Job).readResults(never))
+    for await (const { result } of (table.get("journal") as JobHandle).readResults(never))
       expect(result.status).toBe("failure");
     // The place of the damaged one is free again.
     await table.run(stepsJob(dir, [{ name: "a", script: "true" }], { id: "record" })).ended;
@@ -214,7 +215,7 @@ describe("a service that is killed and started anew", () => {
       const job = table.get(id);
       const seen = host.seen.get(`${id} stdout`) ?? Buffer.alloc(0);
       expect(job).toBeDefined();
-      expect((await readAll(job as Job)).stdout.subarray(0, seen.length)).toEqual(seen);
+      expect((await readAll(job as JobHandle)).stdout.subarray(0, seen.length)).toEqual(seen);
       expect(["interrupted", "success"]).toContain(job?.info.status);
       expect(readFileSync(join(dir, "work", "ran"), "utf8")).toBe(ran);
     }
@@ -238,12 +239,12 @@ describe("a disk that takes no more", () => {
     await host.until(() => ended().length === 2);
     const byId = new Map(ended().map(({ id, ended: info }) => [id, info]));
     expect(byId.get("small")).toMatchObject({ status: "success" });
-    expect(byId.get("large")).toMatchObject({ status: "error", error: { code: "LOG_FAILED" } });
+    expect(byId.get("large")).toMatchObject({ status: "error", error: { code: "STATE_UNUSABLE" } });
     expect(host.child.exitCode).toBeNull();
     await host.kill();
     await using table = await openJobTable(tableOptions(dir));
     expect(table.get("large")?.info.status).toBe("error");
-    const { stdout } = await readAll(table.get("large") as Job);
+    const { stdout } = await readAll(table.get("large") as JobHandle);
     expect(stdout.subarray(0, 6).toString()).toBe("begun\n");
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { tempDir } from "@steps/testkit";
 import { onTestFinished } from "vitest";
-import type { Job, JobTable } from "../src/index.ts";
+import type { JobHandle, JobTable } from "../src/index.ts";
 import { type JobTableOptions, openJobTable } from "../src/jobs/open-job-table.ts";
 import { never, tableOptions } from "./job-fixtures.ts";
 
@@ -27,7 +27,7 @@ export async function openTable(options: Partial<JobTableOptions> = {}): Promise
 
 /** Everything from the offsets on, until the job has ended; pieces are checked against the offsets they name. */
 export async function readAll(
-  job: Job,
+  job: JobHandle,
   from: { readonly stdout?: number; readonly stderr?: number } = {},
 ): Promise<{ readonly stdout: Buffer; readonly stderr: Buffer }> {
   const parts: { stdout: Uint8Array[]; stderr: Uint8Array[] } = { stdout: [], stderr: [] };
@@ -41,7 +41,7 @@ export async function readAll(
   return { stdout: Buffer.concat(parts.stdout), stderr: Buffer.concat(parts.stderr) };
 }
 
-export async function readStamped(job: Job, offset = 0): Promise<Buffer> {
+export async function readStamped(job: JobHandle, offset = 0): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const bytes of job.readStamped(offset, never)) {
     if (bytes.length === 0 || bytes.length > 65_536) throw new Error(`piece of ${bytes.length} bytes`);
@@ -50,7 +50,7 @@ export async function readStamped(job: Job, offset = 0): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** What a stamped log says of one stream: headers gone, pieces joined, without the line feeds that were added. */
+/** Extracts one stream from a stamped log: without headers and added line feeds, its pieces joined. */
 export function unstamp(stamped: Buffer, tag: string): Buffer {
   const parts: Buffer[] = [];
   let isOpen = false;
@@ -70,7 +70,7 @@ export function unstamp(stamped: Buffer, tag: string): Buffer {
 }
 
 /** The first piece that a job's processes print. */
-export async function firstOutput(job: Job): Promise<string> {
+export async function firstOutput(job: JobHandle): Promise<string> {
   for await (const { bytes } of job.readOutput({ stdout: 0, stderr: 0 }, never)) return Buffer.from(bytes).toString();
   return "";
 }

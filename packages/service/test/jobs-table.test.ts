@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
-import type { Job, JobInfo, ResultState } from "../src/index.ts";
+import type { JobHandle, JobInfo, ResultState } from "../src/index.ts";
 import { openJobTable } from "../src/jobs/open-job-table.ts";
 import {
   codeOf,
@@ -35,8 +35,8 @@ describe("run()", () => {
     expect(table.run({ ...spec })).toBe(job);
     expect(codeOf(() => table.run({ ...spec, requestDigest: "other" }))).toBe("JOB_EXISTS");
     // GitLab's service takes any request under a known id for a repetition.
-    expect(table.run({ ...spec, requestDigest: "other", isStrict: false })).toBe(job);
-    expect(readFileSync(join(spec.workDir, "count"), "utf8")).toBe("x\n");
+    expect(table.run({ ...spec, requestDigest: "other", refusesOtherRequest: false })).toBe(job);
+    expect(readFileSync(join(spec.job.workDir, "count"), "utf8")).toBe("x\n");
     expect(table.list()).toEqual([job]);
     expect(job.info).toMatchObject({ status: "success", exitCode: 0, stdoutBytes: 5, stderrBytes: 0 });
   });
@@ -68,8 +68,8 @@ describe("run()", () => {
     await using table = await openJobTable(tableOptions(dir));
     await table.run({ ...spec, requestDigest: "new nonce" }).ended;
     await table.close(spec.id);
-    await table.run({ ...spec, isStrict: false }).ended;
-    expect(readFileSync(join(spec.workDir, "count"), "utf8")).toBe("x\nx\nx\n");
+    await table.run({ ...spec, refusesOtherRequest: false }).ended;
+    expect(readFileSync(join(spec.job.workDir, "count"), "utf8")).toBe("x\nx\nx\n");
   });
 
   test("takes ids whatever they are made of", async () => {
@@ -95,7 +95,7 @@ describe("run()", () => {
     }
     await using table = await openJobTable(tableOptions(dir));
     expect(new Set(table.list().map(({ id }) => id))).toEqual(new Set(ids));
-    for (const id of ids) expect((await readAll(table.get(id) as Job)).stdout.toString()).toBe("hi");
+    for (const id of ids) expect((await readAll(table.get(id) as JobHandle)).stdout.toString()).toBe("hi");
     for (const id of ids) await table.close(id);
     expect(readdirSync(join(dir, "state", "jobs"))).toEqual([]);
     expect(readdirSync(join(dir, "state", "trash"))).toEqual([]);
@@ -115,8 +115,10 @@ describe("run()", () => {
           { key: "CI_JOB_TOKEN", value: "predefined-token", isFile: false, isMasked: false },
           { key: "PLAIN", value: "plain-variable-value", isFile: false, isMasked: false },
         ],
-        env: { TOKEN: secret, HTTPS_PROXY: "http://user:proxy-password@localhost", SOME: "unused-env-value" },
-        secrets: [secret],
+        job: {
+          env: { TOKEN: secret, HTTPS_PROXY: "http://user:proxy-password@localhost", SOME: "unused-env-value" },
+          maskedValues: [secret],
+        },
       },
     );
     const job = table.run(spec);
@@ -144,7 +146,7 @@ describe("run()", () => {
 
   test("gives a job the ambient environment of the service and its own, nothing else", async () => {
     const table = await openTable({ env: { PATH: process.env["PATH"], HOME: "/home/x", CI_SECRET: "no", LANG: "C" } });
-    const job = table.run(scriptJob(table.dir, "env", { env: { MINE: "yes", LANG: "C.UTF-8" } }));
+    const job = table.run(scriptJob(table.dir, "env", { job: { env: { MINE: "yes", LANG: "C.UTF-8" } } }));
     const lines = (await readAll(job)).stdout.toString().trim().split("\n");
     const names = lines.map((line) => line.split("=")[0]);
     expect(lines).toEqual(expect.arrayContaining(["MINE=yes", "LANG=C.UTF-8", "HOME=/home/x"]));
@@ -155,7 +157,7 @@ describe("run()", () => {
     const table = await openTable({ limits: { maxJobs: 1 } });
     writeFileSync(join(table.dir, "file"), "");
     for (const workDir of ["relative", join(table.dir, "file"), join(table.dir, "file", "below"), "/proc/x", "/a\0b"]) {
-      expect(codeOf(() => table.run(scriptJob(table.dir, "true", { workDir })))).toBe("WORK_DIR_UNUSABLE");
+      expect(codeOf(() => table.run(scriptJob(table.dir, "true", { job: { workDir } })))).toBe("WORK_DIR_UNUSABLE");
     }
     const first = table.run(scriptJob(table.dir, "sleep 100"));
     expect(codeOf(() => table.run(scriptJob(table.dir, "true")))).toBe("TOO_MANY_JOBS");
@@ -248,7 +250,7 @@ describe("how jobs end", () => {
 });
 
 describe("results", () => {
-  async function statesOf(job: Job, slowMs = 0): Promise<ResultState[]> {
+  async function statesOf(job: JobHandle, slowMs = 0): Promise<ResultState[]> {
     const states: ResultState[] = [];
     for await (const state of job.readResults(never)) {
       states.push(state);
@@ -339,6 +341,6 @@ describe("a step that lays hands on the service's files", () => {
     const spoiled = table.get("spoiled");
     if (spoiled !== undefined) await Promise.allSettled([readAll(spoiled), readStamped(spoiled)]);
     await table.close("spoiled");
-    await table.run(scriptJob(dir, "true", { id: "spoiled", isStrict: false })).ended;
+    await table.run(scriptJob(dir, "true", { id: "spoiled", refusesOtherRequest: false })).ended;
   });
 });

@@ -58,7 +58,7 @@ describe("requests", () => {
     const world = await openWorld();
     const session = openSession(world.socket);
     const broken = await callRaw(session, "/steps.v1.StepRunner/Run", Buffer.from("ffffffff", "hex"));
-    expect(Number(broken.headers["grpc-status"])).toBe(Code.Internal);
+    expect(Number(broken.headers["grpc-status"])).toBe(Code.InvalidArgument);
     const stream = session.request({
       ":method": "POST",
       ":path": "/steps.v1.StepRunner/Run",

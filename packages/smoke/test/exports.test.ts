@@ -1,10 +1,17 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
-import { findLibraries, findPublished } from "./workspace.ts";
+import { describe, expect, test } from "vitest";
+import { findLibraries, findPublished, type Manifest } from "./workspace.ts";
+
+/** The entries of a package, as they are named in `exports`, with the sources behind them. */
+function sourcesOf({ exports }: Manifest): readonly (readonly [subpath: string, source: string])[] {
+  return Object.entries(exports as Readonly<Record<string, { readonly "@steps/source"?: string }>>).flatMap(
+    ([subpath, { "@steps/source": source }]) => (source === undefined ? [] : [[subpath, source] as const]),
+  );
+}
 
 describe("the public names of all packages", () => {
-  it("are those of exports.txt", async () => {
+  test("are those of exports.txt", async () => {
     const parts = findPublished()
       .filter(({ manifest }) => manifest.bin !== undefined)
       .map(
@@ -13,14 +20,12 @@ describe("the public names of all packages", () => {
             .map((bin) => `  command ${bin}\n`)
             .join("")}`,
       );
-    for (const { name, dir } of findLibraries()) {
-      const entry = (await import(pathToFileURL(join(dir, "src", "index.ts")).href)) as object;
-      parts.push(
-        `${name}\n${Object.keys(entry)
-          .toSorted()
-          .map((key) => `  ${key}\n`)
-          .join("")}`,
-      );
+    for (const { name, dir, manifest } of findLibraries()) {
+      for (const [subpath, source] of sourcesOf(manifest)) {
+        const entry = (await import(pathToFileURL(join(dir, source)).href)) as object;
+        const names = Object.keys(entry).toSorted();
+        parts.push(`${name}${subpath.slice(1)}\n${names.map((key) => `  ${key}\n`).join("")}`);
+      }
     }
     await expect(parts.join("\n")).toMatchFileSnapshot("../exports.txt");
   });

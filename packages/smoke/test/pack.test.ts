@@ -13,9 +13,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserUses } from "./browser-uses.ts";
+import { bundleForBrowser, runAsInBrowser } from "./bundle-for-browser.ts";
 import { uses } from "./uses.ts";
 import { readExamples } from "./read-examples.ts";
 import {
@@ -37,14 +39,16 @@ const published = findPublished();
 const libraries = findLibraries();
 const apps = published.filter(({ manifest }) => manifest.bin !== undefined);
 const folder = mkdtempSync(join(tmpdir(), "steps-smoke-"));
-const tarballs = join(folder, "tarballs");
+/** The folders for the archives that `pnpm pack` and `npm pack` make of the same packages. */
+const tarballs = { pnpm: join(folder, "pnpm"), npm: join(folder, "npm") } as const;
+type Packer = keyof typeof tarballs;
 const consumer = join(folder, "consumer");
 /** Has the compiler, and what it depends on. */
 const alone = join(folder, "alone");
 const compilerOnly = closureOf("@steps/compiler", published);
 
-function tarballOf(name: string, version: string): string {
-  return join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+function tarballOf(name: string, version: string, packer: Packer = "pnpm"): string {
+  return join(tarballs[packer], `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
 }
 
 interface Ended {
@@ -93,7 +97,7 @@ async function buildProblems(): Promise<readonly string[]> {
   const problems = libraries.flatMap(({ dir }) => missingOutputs(dir).map((path) => `${path} is missing: build first`));
   // In a tree one works in, an earlier build may have left some; what is released is built in a clean one.
   const left = isAllRequired ? libraries.flatMap(({ dir }) => leftovers(dir)) : [];
-  problems.push(...left.map((path) => `${path} has no source: remove it`));
+  problems.push(...left.map((path) => `${path} has no source: remove test`));
   const dry = await succeed(join(bin, "tsc"), ["-b", "--dry"], { cwd: root });
   // A file that was touched only, is no reason to build.
   const stale = dry
@@ -126,10 +130,10 @@ async function runNpm(args: readonly string[], cwd: string): ReturnType<typeof r
   return ended;
 }
 
-async function install(target: string, packages: readonly Published[]): Promise<void> {
+async function install(target: string, packages: readonly Published[], packer: Packer): Promise<void> {
   mkdirSync(target);
   writeFileSync(join(target, "package.json"), '{ "private": true, "type": "module" }\n');
-  const files = packages.map(({ name, manifest }) => tarballOf(name, manifest.version));
+  const files = packages.map(({ name, manifest }) => tarballOf(name, manifest.version, packer));
   const retries = `--fetch-retries=${isAllRequired ? 2 : 0}`;
   const flags = [
     "--prefer-offline",
@@ -148,11 +152,11 @@ async function install(target: string, packages: readonly Published[]): Promise<
   // Without a network the tests still run, on what npm would have laid out; a run that requires all does not accept it.
   const skipped = process.env["STEPS_SKIPPED_FILE"];
   if (skipped !== undefined) appendFileSync(skipped, "npm install of the packed packages (no network)\n");
-  await layOut(target, packages);
+  await layOut(target, packages, packer);
 }
 
-/** What `npm install` makes of the tarballs, with the workspace's copies of the packages of others. */
-async function layOut(target: string, packages: readonly Published[]): Promise<void> {
+/** Unpacks the archives as `npm install` does, with the workspace's copies of third-party packages. */
+async function layOut(target: string, packages: readonly Published[], packer: Packer): Promise<void> {
   const modules = join(target, "node_modules");
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(join(modules, ".bin"), { recursive: true });
@@ -160,7 +164,7 @@ async function layOut(target: string, packages: readonly Published[]): Promise<v
     mkdirSync(join(modules, name), { recursive: true });
     await succeed("tar", [
       "-xzf",
-      tarballOf(name, manifest.version),
+      tarballOf(name, manifest.version, packer),
       "--strip-components=1",
       "-C",
       join(modules, name),
@@ -182,27 +186,42 @@ beforeAll(async () => {
   const problems = [...(await buildProblems()), ...(await bundleProblems())];
   if (problems.length > 0)
     throw new Error(`The packages are not built (tsc -b && rolldown -c rolldown.config.mjs):\n${problems.join("\n")}`);
-  mkdirSync(tarballs);
+  for (const dir of Object.values(tarballs)) mkdirSync(dir);
   for (const { dir } of published)
-    await succeed(join(bin, "pnpm"), ["pack", "--pack-destination", tarballs], { cwd: dir });
-  await install(consumer, published);
-  await install(alone, compilerOnly);
+    await succeed(join(bin, "pnpm"), ["pack", "--pack-destination", tarballs.pnpm], { cwd: dir });
+  const folders = published.map(({ dir }) => `./${relative(root, dir)}`);
+  const args = ["pack", "--loglevel=error", "--pack-destination", tarballs.npm, ...folders];
+  await succeed("npm", args, { cwd: root, timeoutMs: 240_000 });
+  await install(consumer, published, "npm");
+  await install(alone, compilerOnly, "pnpm");
 }, 300_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each(published)("$name", ({ name, manifest }) => {
+describe.each(published)("$name", ({ name, dir, manifest }) => {
   const installed = join(consumer, "node_modules", name);
 
-  it("is packed with what a user needs and no more", () => {
+  test("is packed with what a user needs and no more", () => {
     const files = filesBelow(installed, "");
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
     expect(files.filter((path) => /\.test\.|tsconfig|turbo\.json|\.tsbuildinfo|^test(?:\/|$)/.test(path))).toEqual([]);
   });
 
-  it("depends on published packages by plain versions", () => {
+  test("is the same whether npm or pnpm packs it, and its folder is as before", async () => {
+    const contents = async (packer: Packer): Promise<{ files: string[]; dependencies: unknown }> => {
+      const tarball = tarballOf(name, manifest.version, packer);
+      const files = (await succeed("tar", ["-tzf", tarball])).trim().split("\n").toSorted();
+      const text = await succeed("tar", ["-xzOf", tarball, "package/package.json"]);
+      const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: unknown };
+      return { files, dependencies };
+    };
+    expect(await contents("npm")).toEqual(await contents("pnpm"));
+    expect(readManifest(dir)).toEqual(manifest);
+  });
+
+  test("depends on published packages by plain versions", () => {
     const packed = readManifest(installed);
     expect(JSON.stringify(packed)).not.toMatch(/"(?:workspace|catalog|link|file):/);
     expect(Object.keys(packed.dependencies ?? {}).toSorted()).toEqual(
@@ -212,7 +231,7 @@ describe.each(published)("$name", ({ name, manifest }) => {
     expect(published.map((other) => other.name)).toEqual(expect.arrayContaining(own));
   });
 
-  it("passes publint", async () => {
+  test("passes publint", async () => {
     const { code, stdout, stderr } = await run(join(bin, "publint"), [
       "run",
       tarballOf(name, manifest.version),
@@ -223,7 +242,7 @@ describe.each(published)("$name", ({ name, manifest }) => {
 });
 
 describe.each(libraries)("$name", ({ name, dir }) => {
-  it("is imported without its sources and exports what they promise", async () => {
+  test("is imported without its sources and exports what they promise", async () => {
     const promised = (await import(pathToFileURL(join(dir, "src", "index.ts")).href)) as object;
     const code = `import * as entry from ${JSON.stringify(name)};
       console.log(JSON.stringify({ names: Object.keys(entry), url: import.meta.resolve(${JSON.stringify(name)}) }));`;
@@ -235,11 +254,11 @@ describe.each(libraries)("$name", ({ name, dir }) => {
 });
 
 describe("the installed packages", () => {
-  it.each(uses)("do what $name is for", async ({ code, output }) => {
+  test.each(uses)("do what $name is for", async ({ code, output }) => {
     expect((await succeed(node, ["--input-type=module", "--eval", code], { cwd: consumer })).trim()).toBe(output);
   });
 
-  it("give a strict user of TypeScript their types", async () => {
+  test("give a strict user of TypeScript their types", async () => {
     const imports = libraries.map(
       ({ name }, i) => `import * as entry${i} from ${JSON.stringify(name)};\nvoid entry${i};\n`,
     );
@@ -261,23 +280,40 @@ describe("the installed packages", () => {
   });
 });
 
+describe("in a browser", () => {
+  test.each(browserUses)("$name needs nothing of Node, in none of its parts", async ({ name }) => {
+    const { warnings, imports } = await bundleForBrowser(
+      consumer,
+      `whole-${basename(name)}`,
+      `export * from "${name}";`,
+    );
+    expect([warnings, imports]).toEqual([[], []]);
+  });
+
+  test.each(browserUses)("$name works and stays small", async ({ name, code, result, maxGzipBytes }) => {
+    const bundle = await bundleForBrowser(consumer, `use-${basename(name)}`, code);
+    expect(runAsInBrowser(bundle)).toEqual(result);
+    expect(bundle.gzipBytes).toBeLessThanOrEqual(maxGzipBytes ?? Infinity);
+  });
+});
+
 describe("the guide of the compiler", () => {
   const examples = readExamples(readFileSync(join(root, "docs", "guide", "compiler.md"), "utf8"));
 
-  it("has examples with what they print", () => {
+  test("has examples with what they print", () => {
     expect(examples.length).toBeGreaterThanOrEqual(3);
     const [first] = examples;
     expect(first?.code.split("\n").length).toBeLessThanOrEqual(10);
   });
 
-  it("is about a folder with nothing but the compiler and what it depends on", () => {
+  test("is about a folder with nothing but the compiler and what it depends on", () => {
     const found = readdirSync(join(alone, "node_modules", "@steps")).map((name) => `@steps/${name}`);
     expect(found.toSorted()).toEqual(compilerOnly.map(({ name }) => name).toSorted());
     expect(found).not.toContain("@steps/engine");
   });
 
   // The folder may be read, since modules are files; nothing may be written, and no program started.
-  it.each(examples.map(({ code, output }, i) => [i + 1, code, output] as const))(
+  test.each(examples.map(({ code, output }, i) => [i + 1, code, output] as const))(
     "does in example %i what it says, without I/O",
     async (number, code, output) => {
       const file = join(alone, `example-${number}.mjs`);
@@ -296,7 +332,7 @@ describe("the guide of the compiler", () => {
 describe.each(apps)("the command of $name", ({ manifest }) => {
   const command = join(consumer, "node_modules", ".bin", Object.keys(manifest.bin ?? {})[0] ?? "");
 
-  it("says its version", async () => {
+  test("says its version", async () => {
     expect((await succeed(command, ["--version"], { cwd: consumer })).trim()).toContain(manifest.version);
   });
 });
@@ -310,14 +346,14 @@ describe("the commands", () => {
     XDG_STATE_HOME: join(folder, "state"),
   });
 
-  it("run a job", async () => {
+  test("run a job", async () => {
     const work = join(folder, "work");
     mkdirSync(work);
     const env = { ...homeEnv(), STEPS: steps, CI_WHO: "world" };
     expect(await succeed(binOf("step-runner"), ["ci"], { cwd: work, env })).toContain("hello world");
   });
 
-  it("run a job as a service and its bridge", async () => {
+  test("run a job as a service and its bridge", async () => {
     const socket = join(folder, "run", "s.sock");
     const file = join(folder, "steps.yml");
     writeFileSync(file, steps);

@@ -16,8 +16,7 @@ function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }

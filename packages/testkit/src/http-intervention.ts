@@ -10,14 +10,16 @@ export interface ServedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a server does instead of answering: nothing for ever, a redirect, a status, or a cut in mid-answer. */
+/**
+ * The action of a server that does not answer properly: silence for ever, a redirect, a status, or a cut in mid-answer.
+ */
 export type Intervention =
   | "hang"
   | "reset"
   | { readonly redirect: string; readonly status?: number }
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** What every test server can be told. */
+/** The options that all test servers have. */
 export interface HttpServerOptions {
   /** Basic credentials that every request must carry. */
   readonly auth?: { readonly username: string; readonly password: string };

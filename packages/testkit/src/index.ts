@@ -1,5 +1,7 @@
 export { tempDir, withTempDir } from "./temp-dir.ts";
 export { compileCache } from "./compile-cache.ts";
+export { snapshot } from "./snapshot.ts";
+export { isFullSize } from "./is-full-size.ts";
 export { isRunning } from "./is-running.ts";
 export { hasProgram } from "./has-program.ts";
 export { createGitRepository } from "./git-repository.ts";
@@ -11,6 +13,7 @@ export type { FileServer, FileServerOptions } from "./file-server.ts";
 export type { Intervention, ServedRequest } from "./http-intervention.ts";
 export { buildZip } from "./zip-builder.ts";
 export type { ZipEntryInput, ZipOptions } from "./zip-builder.ts";
+export { writeKubeconfig } from "./write-kubeconfig.ts";
 export { startKubernetesServer } from "./kubernetes-server.ts";
 export type { KubernetesRequest, KubernetesServer, KubernetesServerOptions } from "./kubernetes-server.ts";
 export type { KubernetesPod } from "./kubernetes-server-objects.ts";

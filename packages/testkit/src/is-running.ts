@@ -10,8 +10,7 @@ export function isRunning(pid: number): boolean {
     // The name in parentheses may hold anything.
     const state = stat.charAt(stat.lastIndexOf(")") + 2);
     return state !== "Z" && state !== "X";
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }

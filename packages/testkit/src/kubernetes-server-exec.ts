@@ -10,7 +10,7 @@ const STATUS = 3;
 const CLOSE = 255;
 const V5 = "v5.channel.k8s.io";
 
-/** What an exec session of the test double does wrong. */
+/** The faults of an exec session of the test double. */
 export interface ExecFault extends WebSocketFault {
   /** No process is started and nothing is ever sent after the upgrade. */
   readonly isSilent?: boolean;
@@ -211,7 +211,5 @@ function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-child.pid, "SIGKILL");
-  } catch (cause) {
-    void cause;
-  }
+  } catch {}
 }

@@ -11,9 +11,9 @@ export interface KubernetesPod {
   readonly phase?: "Pending" | "Running" | "Succeeded" | "Failed";
   /** Environment of the programs; this process's own when absent. */
   readonly env?: NodeJS.ProcessEnv;
-  /** What `kubectl logs` shows. */
+  /** The output of `kubectl logs`. */
   readonly log?: string;
-  /** What comes after it when the log is followed. */
+  /** The output that comes after `log` when the log is followed. */
   readonly followedLog?: Readable;
 }
 
@@ -44,7 +44,7 @@ export function podObject(pod: KubernetesPod): object {
   };
 }
 
-/** What a client asks first to learn which resources there are; undefined for other paths. */
+/** Answers the requests by which a client learns which resources exist; undefined for other paths. */
 export function discovery(path: string): object | undefined {
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
   if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: [] };

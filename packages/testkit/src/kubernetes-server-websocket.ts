@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** What a WebSocket of the test double does wrong, down to the byte. */
+/** The faults of a WebSocket of the test double, down to the byte. */
 export interface WebSocketFault {
   /** The connection is cut after this many bytes were sent after the upgrade, mostly in the middle of a frame. */
   readonly dropAfterBytes?: number;
@@ -23,7 +23,7 @@ export interface WebSocketEvents {
   readonly onMessage: (message: Buffer) => void;
   /** The connection is over, however it ended; called once. */
   readonly onClose: () => void;
-  /** What was written is on its way, more may come. */
+  /** Called when all written data has been sent and more may be written. */
   readonly onDrain: () => void;
 }
 

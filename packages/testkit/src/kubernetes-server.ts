@@ -103,7 +103,7 @@ export async function startKubernetesServer(options: KubernetesServerOptions): P
 
 type Answer = { readonly status: number; readonly body: object } | "hang";
 
-/** What must be said instead of doing what is asked, if anything. */
+/** Returns the refusal of a request, or undefined if it is to be carried out. */
 function refusal(request: KubernetesRequest, options: KubernetesServerOptions): Answer | undefined {
   const needsAuth = options.authorizations !== undefined || options.tls?.clientCa !== undefined;
   if (needsAuth && request.user === undefined) return failure(401, "Unauthorized", "Unauthorized");

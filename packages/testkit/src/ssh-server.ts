@@ -156,8 +156,7 @@ function parentOf(pid: string): number {
     // The name in parentheses may hold anything; a zombie has ended already.
     const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" ? -1 : Number(parent);
-  } catch (cause) {
-    void cause;
+  } catch {
     return -1;
   }
 }
@@ -166,9 +165,8 @@ function killAll(pids: readonly number[], signal: NodeJS.Signals = "SIGKILL"): n
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
-    } catch (cause) {
+    } catch {
       // It ended by itself.
-      void cause;
     }
   }
   return pids.length;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasProgram, startKubernetesServer, withTempDir } from "../src/index.ts";
 import type { KubernetesServer } from "../src/index.ts";
 
@@ -44,7 +44,7 @@ describe.skipIf(!hasProgram("kubectl"))("the double, driven by the real kubectl"
   const exec = (script: string, input?: Uint8Array): Promise<Result> =>
     kubectl(server, ["exec", ...(input === undefined ? [] : ["-i"]), "job", "--", "sh", "-c", script], input);
 
-  it("passes an exit code on", async () => {
+  test("passes an exit code on", async () => {
     const result = await exec("echo out; echo err >&2; exit 3");
     expect(result).toMatchObject({ code: 3, stdout: Buffer.from("out\n") });
     expect(result.stderr).toContain("err\n");
@@ -52,31 +52,31 @@ describe.skipIf(!hasProgram("kubectl"))("the double, driven by the real kubectl"
     expect(server.sessions.at(-1)).toMatchObject({ protocol: "v5.channel.k8s.io", container: "main" });
   });
 
-  it("gives the whole input, its end, and takes output after it", async () => {
+  test("gives the whole input, its end, and takes output after it", async () => {
     const result = await exec("cat | wc -c; echo after", randomBytes(300_000));
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout.toString().split(/\s+/u)).toEqual(["300000", "after", ""]);
   });
 
-  it("echoes large input byte for byte", async () => {
+  test("echoes large input byte for byte", async () => {
     const input = randomBytes(8 * 1024 * 1024);
     const result = await exec("cat", input);
     expect(sha256(result.stdout)).toBe(sha256(input));
     expect(result.code).toBe(0);
   });
 
-  it("sends large output and large errors", async () => {
+  test("sends large output and large errors", async () => {
     const result = await exec("head -c 5000000 /dev/zero; head -c 1000000 /dev/zero | tr '\\0' e >&2");
     expect(result.stdout.length).toBe(5_000_000);
     expect(result.stderr).toBe("e".repeat(1_000_000));
   });
 
-  it("keeps arguments apart", async () => {
+  test("keeps arguments apart", async () => {
     const result = await kubectl(server, ["exec", "job", "--", "printf", "[%s]", "a b", "", "ü&=?", "-x"]);
     expect(result.stdout.toString()).toBe("[a b][][ü&=?][-x]");
   });
 
-  it("says that a pod, a container and a program are not there", async () => {
+  test("says that a pod, a container and a program are not there", async () => {
     const pod = await kubectl(server, ["exec", "nope", "--", "true"]);
     expect(pod).toMatchObject({ code: 1, stderr: expect.stringContaining('pods "nope" not found') as string });
     const container = await kubectl(server, ["exec", "two", "-c", "z", "--", "true"]);
@@ -86,7 +86,7 @@ describe.skipIf(!hasProgram("kubectl"))("the double, driven by the real kubectl"
     expect(program.stdout.toString()).toContain("executable file not found");
   });
 
-  it("follows a log", async () => {
+  test("follows a log", async () => {
     const result = await kubectl(server, ["logs", "-f", "two", "-c", "a"]);
     expect(result).toMatchObject({ code: 0, stdout: Buffer.from("first\nsecond\n") });
   });
@@ -98,22 +98,22 @@ describe.skipIf(!hasProgram("kubectl"))("faults of the double, seen by the real 
     return await kubectl(server, ["exec", "job", "--", "sh", "-c", script]);
   };
 
-  it("sends frames in pieces of a byte", async () => {
+  test("sends frames in pieces of a byte", async () => {
     const pieces = await run({ writeBytes: 1, fragmentBytes: 3 }, "printf abcdefghij; exit 4");
     expect(pieces).toMatchObject({ code: 4, stdout: Buffer.from("abcdefghij") });
   });
 
-  it("delays the status", async () => {
+  test("delays the status", async () => {
     expect(await run({ delayStatusMs: 100 }, "exit 5")).toMatchObject({ code: 5 });
   });
 
-  it("cuts the connection", async () => {
+  test("cuts the connection", async () => {
     const result = await run({ dropAfterBytes: 1000 }, "head -c 100000 /dev/zero");
     expect(result.code).toBe(1);
     expect(result.stdout.length).toBeLessThan(1000);
   });
 
-  it("fails on the status channel", async () => {
+  test("fails on the status channel", async () => {
     const result = await run({ failure: "error executing command in container: no room" }, "true");
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining("no room") as string });
   });

@@ -1,6 +1,6 @@
 /** Finds every occurrence of many patterns in one pass over bytes (Aho-Corasick). */
 export interface Automaton {
-  /** Of the trie; a measure of size. */
+  /** The number of states of the trie, as a measure of its size. */
   readonly stateCount: number;
   readonly patterns: readonly Uint8Array[];
   /** The longest pattern, in bytes. */

@@ -2,7 +2,7 @@ import type { LogDigestJson, StepRecordJson, TraceJson } from "@steps/proto";
 import { normaliseLog } from "./normalise-log.ts";
 import { createTokeniser } from "./tokenise.ts";
 
-/** What is known of one stream of a step's output in one run. */
+/** The facts about one stream of a step's output in one run. */
 export interface LogSide {
   readonly digest: LogDigestJson | undefined;
   /** The stream, or the step's whole log, where it is at hand. */

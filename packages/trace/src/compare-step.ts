@@ -140,7 +140,8 @@ interface Tools {
   readonly identity: string;
 }
 
-// Where a program lies does not matter. Its name does: some do what they are called.
+// The folder of a program does not matter. Its name does, because some programs act according to the name they are
+// called by.
 function toolsOf({ det }: StepRecordJson, trace: TraceJson): Tools {
   const tools = (det?.tools ?? []).map((index) => trace.resources?.[index]);
   const text = tools.map((tool) => `${tool?.uri ?? "?"} ${tool?.digest?.["sha256"] ?? ""}`.trim()).join(", ");
@@ -184,7 +185,8 @@ function compareVals({ before, after, add }: Halves, field: "inputs" | "env" | "
 
 type Pointed = Found & { readonly pointer: string };
 
-// What was redacted is only compared as such: the secrets of two runs may differ, and why they are known to be secret.
+// Redacted values are compared only as redacted: the secrets of two runs may differ, and so may the reasons why they
+// are secret.
 function* diffVals(
   { expected, actual }: { expected: ValJson | undefined; actual: ValJson | undefined },
   pointer: string,

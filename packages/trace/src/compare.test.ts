@@ -1,6 +1,7 @@
 import type { TraceJson } from "@steps/proto";
-import { digestOf, type RuntimeString, sensitive, type StepEvent } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { type RuntimeString, sensitive, type StepEvent } from "@steps/model";
+import { digestOf } from "@steps/platform";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold, SECRET, type StepOptions } from "../test/events.ts";
 import { compareTraces, normaliseLog } from "./index.ts";
 
@@ -12,7 +13,7 @@ function mapped(map: (event: StepEvent) => StepEvent): TraceJson {
 }
 
 describe("compareTraces()", () => {
-  it("finds equal runs identical, in another directory too", () => {
+  test("finds equal runs identical, in another directory too", () => {
     expect(compareTraces(expected, traceOf({ dir: "/elsewhere" }))).toEqual({
       verdict: "identical",
       steps: ["", "0", "1"].map((path, index) => ({ path, step: ["", "a", "b"][index], verdict: "identical" })),
@@ -21,7 +22,7 @@ describe("compareTraces()", () => {
     });
   });
 
-  it("points into values, names the first step that differs and tags what follows from it", () => {
+  test("points into values, names the first step that differs and tags what follows from it", () => {
     const actual = mapped((event) => {
       if (event.type !== "step-finished" || event.path === "") return event;
       return event.path === "0"
@@ -69,7 +70,7 @@ describe("compareTraces()", () => {
     expect(steps.map((step) => step.verdict)).toEqual(["identical", "different", "different"]);
   });
 
-  it.each<[string, (event: StepEvent) => StepEvent, string]>([
+  test.each<[string, (event: StepEvent) => StepEvent, string]>([
     [
       "component",
       (event) =>
@@ -96,7 +97,7 @@ describe("compareTraces()", () => {
     expect(differences.map((difference) => difference.kind)).toContain(kind);
   });
 
-  it("tells a step that did not run, and one that is new", () => {
+  test("tells a step that did not run, and one that is new", () => {
     const without: TraceJson = {
       ...expected,
       root: { ...expected.root, children: expected.root?.children?.slice(0, 1) ?? [] },
@@ -111,7 +112,7 @@ describe("compareTraces()", () => {
     ]);
   });
 
-  it("warns of other tools and machines, and refuses them when strict", () => {
+  test("warns of other tools and machines, and refuses them when strict", () => {
     const actual = mapped((event) => {
       if (event.type === "run-started")
         return { ...event, runtime: { ...event.runtime, arch: "arm64", kernel: "7.0" } };
@@ -122,7 +123,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(expected, actual, { isStrict: true }).verdict).toBe("different");
   });
 
-  it("compares logs without times and addresses where it has them", () => {
+  test("compares logs without times and addresses where it has them", () => {
     const texts = { expected: "took 1.2s at 0xdeadbeef\nok\n", actual: "took 3.4s at 0xcafe0000\nok\n" };
     const actual = traceOf({ stdout: texts.actual });
     const before = traceOf({ stdout: texts.expected });
@@ -140,7 +141,7 @@ describe("compareTraces()", () => {
     });
   });
 
-  it("compares the short logs that both traces hold, with places named instead of paths", () => {
+  test("compares the short logs that both traces hold, with places named instead of paths", () => {
     const logOf = (stdout: string, dir = "/one"): TraceJson => traceOf({ stdout, dir, hasInlineLog: true });
     const before = logOf("wrote /one/tmp/output and /one/work/a in 1.2s\n");
     const after = logOf("wrote /two/x/tmp/output and /two/x/work/a in 3.4s\n", "/two/x");
@@ -162,7 +163,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(before, traceOf({ stdout: "in 3.4s\n" })).verdict).toBe("drift");
   });
 
-  it("does not take a line on the other stream for the same", () => {
+  test("does not take a line on the other stream for the same", () => {
     const moved = mapped((event) => {
       if (event.type !== "step-finished" || event.log === undefined) return event;
       const { stdout, stderr } = event.log;
@@ -172,7 +173,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(before, moved).verdict).toBe("drift");
   });
 
-  it("does not mind where a program lies, but which it is", () => {
+  test("does not mind where a program lies, but which it is", () => {
     const withTool = (uri: string, sha256 = "3".repeat(64)): TraceJson =>
       mapped((event) =>
         event.type === "process-starting"
@@ -186,7 +187,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(expected, withTool("/bin/echo", "4".repeat(64)), strictly).verdict).toBe("different");
   });
 
-  it("takes another path of a built-in step's program for another tool, not for another step", () => {
+  test("takes another path of a built-in step's program for another tool, not for another step", () => {
     const withShell = (shell: string, script = "true", kind: "dist" | "local" = "dist"): TraceJson =>
       mapped((event) => {
         if (event.type === "step-planned" && event.path !== "") {
@@ -208,7 +209,7 @@ describe("compareTraces()", () => {
     expect(local.verdict).toBe("different");
   });
 
-  it("does not mind why a value is a secret", () => {
+  test("does not mind why a value is a secret", () => {
     const withToken = (token: RuntimeString): TraceJson =>
       mapped((event) => (event.type === "process-starting" ? { ...event, env: { TOKEN: token } } : event));
     const [masked, marked] = [withToken(SECRET), withToken(sensitive(SECRET))];
@@ -218,7 +219,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(marked, withToken("open")).verdict).toBe("different");
   });
 
-  it("tells steps without a name apart by their number", () => {
+  test("tells steps without a name apart by their number", () => {
     const unnamed = (exitCode: number): TraceJson =>
       mapped((event) => {
         if (event.type === "step-opened" && event.path === "1") return { ...event, name: "" };
@@ -230,7 +231,7 @@ describe("compareTraces()", () => {
     expect(compareTraces(unnamed(0), unnamed(4), { ignore: ["exit-code.#2"] }).verdict).toBe("identical");
   });
 
-  it.each(["outputs", "outputs.result", "outputs.b.result", "outputs.*.result", "*.b"])(
+  test.each(["outputs", "outputs.result", "outputs.b.result", "outputs.*.result", "*.b"])(
     "ignores what %s names, not silently",
     (pattern) => {
       const { verdict, differences, ignored } = compareTraces(expected, traceOf({ outputs: { result: "else" } }), {
@@ -241,13 +242,13 @@ describe("compareTraces()", () => {
     },
   );
 
-  it.each(["outputs.a", "outputs.res", "env", ""])("does not take %j for more than it names", (pattern) => {
+  test.each(["outputs.a", "outputs.res", "env", ""])("does not take %j for more than it names", (pattern) => {
     expect(compareTraces(expected, traceOf({ outputs: { result: "else" } }), { ignore: [pattern] }).verdict).toBe(
       "different",
     );
   });
 
-  it("does not look into what was redacted", () => {
+  test("does not look into what was redacted", () => {
     const large = (char: string): TraceJson => traceOf({ outputs: { result: char.repeat(2_000_000) } });
     expect(compareTraces(large("x"), large("x")).verdict).toBe("identical");
     expect(compareTraces(large("x"), large("y")).verdict).toBe("different");
@@ -255,7 +256,7 @@ describe("compareTraces()", () => {
 });
 
 describe("normaliseLog()", () => {
-  it.each([
+  test.each([
     ["\u001b[32mok\u001b[0m \u001b]0;title\u0007x", "ok x"],
     ["2026-01-31T12:00:00.123Z start", "<time> start"],
     ["2026-01-31 12:00:00,5 +0100 a 12:00:01 b 2026/01/31", "<time> a <time> b <date>"],
@@ -269,7 +270,7 @@ describe("normaliseLog()", () => {
     expect(normaliseLog(text)).toBe(normal);
   });
 
-  it("is quick on hostile logs", () => {
+  test("is quick on hostile logs", () => {
     for (const text of [
       "\u001b]".repeat(50_000),
       "\u001b[0".repeat(50_000),

@@ -5,7 +5,7 @@ import { compareRuntime } from "./compare-runtime.ts";
 
 /** Something that two traces do not agree on. */
 export interface Difference {
-  /** Of the step: `0/2`, empty for the job. */
+  /** The path of the step: `0/2`; empty for the job. */
   readonly path: string;
   /** The step's name, `#N` for the N-th of its list when it has none, empty for the job. */
   readonly step: string;
@@ -34,9 +34,11 @@ export interface StepVerdict {
 
 export interface Comparison {
   readonly verdict: Verdict;
-  /** In the order of the expected trace, steps that only the actual one has at the end of their list. */
+  /**
+   * The steps in the order of the expected trace. Steps that only the actual trace has are at the end of their list.
+   */
   readonly steps: readonly StepVerdict[];
-  /** In the order in which they came to be: what is first may explain what follows. */
+  /** The differences in the order in which they arose: the first may explain those that follow. */
   readonly differences: readonly Difference[];
   /** Differences that `ignore` names. They count for nothing, and are not hidden. */
   readonly ignored: readonly Difference[];
@@ -46,7 +48,7 @@ export interface CompareOptions {
   /** Logs, tools and runtime must be equal too. */
   readonly isStrict?: boolean;
   /**
-   * What may differ: `KIND`, `KIND.NAME` or `KIND.STEP.NAME` with `*` for any one part, as in `env.HOSTNAME`,
+   * The differences to ignore: `KIND`, `KIND.NAME` or `KIND.STEP.NAME` with `*` for any one part, as in `env.HOSTNAME`,
    * `outputs.build.time`, `stdout.test`.
    */
   readonly ignore?: readonly string[];
@@ -57,7 +59,7 @@ export interface CompareOptions {
   readonly logs?: (side: "expected" | "actual", stepPath: string, stream: "stdout" | "stderr") => string | undefined;
 }
 
-/** How a run differs from the one it was meant to repeat (`trace-and-security` 3.3). */
+/** Compares a run with the one that it was meant to repeat. The rules are in docs/reference/trace.md. */
 export function compareTraces(expected: TraceJson, actual: TraceJson, options: CompareOptions = {}): Comparison {
   const isStrict = options.isStrict === true;
   const found = [

@@ -63,6 +63,8 @@ function readMessage(message: DescMessage, json: unknown, place: Place): unknown
     const key = Object.hasOwn(object, field.jsonName) ? field.jsonName : field.name;
     if (!Object.hasOwn(object, key)) continue;
     const value = object[key];
+    // A member that is undefined is not there, as in JSON.
+    if (value === undefined) continue;
     // null says "absent", but for a value that may itself be null.
     if (value === null && field.message?.typeName !== "google.protobuf.Value") continue;
     const read = readField(field, value, inside(place, key));

@@ -2,7 +2,7 @@ import type { RuntimeValue } from "@steps/model";
 import { sensitive } from "@steps/model";
 import { TraceSchema } from "@steps/proto";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
 import { fromJson, toJson } from "../test/protobuf.ts";
 import { decodeTrace, encodeTrace, verifyTrace } from "./index.ts";
@@ -14,7 +14,7 @@ const value: fc.Arbitrary<RuntimeValue> = fc.oneof(
 );
 
 describe("a trace", () => {
-  it("of any values has one text, which protobuf reads as we do, and fingerprints that hold", async () => {
+  test("of any values has one text, which protobuf reads as we do, and fingerprints that hold", async () => {
     const outputs = fc.dictionary(fc.string(), value, { maxKeys: 5 });
     const env = fc.dictionary(fc.string(), fc.string(), { maxKeys: 5 });
     await fc.assert(

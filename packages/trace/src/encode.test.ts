@@ -1,16 +1,10 @@
 import { readFileSync } from "node:fs";
-import {
-  digestOf,
-  emptySpec,
-  encodeSpecDefinition,
-  type ExecDefinition,
-  sensitive,
-  type SpecDefinition,
-} from "@steps/model";
+import { emptySpec, encodeSpecDefinition, type ExecDefinition, sensitive, type SpecDefinition } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import { TraceSchema } from "@steps/proto";
 import type { TraceJson } from "@steps/proto";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold, jobOpened, resultOf, runStarted } from "../test/events.ts";
 import { fromJson, toJson } from "../test/protobuf.ts";
 import { assertReplayable, decodeTrace, encodePrototext, encodeTrace, verifyTrace } from "./index.ts";
@@ -57,14 +51,14 @@ const everyShape: SpecDefinition = {
 };
 
 describe("encodeTrace()", () => {
-  it("writes what protobuf reads, without a field of its own", () => {
+  test("writes what protobuf reads, without a field of its own", () => {
     const message = fromJson(TraceSchema, JSON.parse(text));
     expect(toJson(TraceSchema, message)).toEqual(JSON.parse(text));
     expect(text.startsWith('{\n  "formatVersion": 1,\n  "traceId": ')).toBe(true);
     expect(text.endsWith("}\n")).toBe(true);
   });
 
-  it("does not depend on the order of keys", () => {
+  test("does not depend on the order of keys", () => {
     const reversed = (value: unknown): unknown => {
       if (typeof value !== "object" || value === null) return value;
       if (Array.isArray(value)) return value.map(reversed);
@@ -79,13 +73,13 @@ describe("encodeTrace()", () => {
 });
 
 describe("decodeTrace()", () => {
-  it("reads a trace back to the same text and fingerprints", async () => {
+  test("reads a trace back to the same text and fingerprints", async () => {
     const decoded = await decodeTrace(text);
     expect(encodeTrace(decoded)).toBe(text);
     expect(verifyTrace(decoded)).toEqual([]);
   });
 
-  it("reads as protobuf does: both names of a field, numbers of enums, zero and unknown fields left out", async () => {
+  test("reads as protobuf does: both names of a field, numbers of enums, zero and unknown fields left out", async () => {
     const json = JSON.parse(text) as { formatVersion: number; resources: object[]; integrity: object };
     const { formatVersion, ...rest } = json;
     const odd = {
@@ -108,7 +102,7 @@ describe("decodeTrace()", () => {
     expect(decoded.resources?.[0]?.kind).toBe("git");
   });
 
-  it.each([
+  test.each([
     ["no JSON", "{", "the text is not JSON"],
     ["no object", "[]", "an object is expected"],
     ["no version", '{"root":{}}', 'it has no format version at "/formatVersion"'],
@@ -145,12 +139,12 @@ describe("decodeTrace()", () => {
     });
   });
 
-  it("keeps keys that are special to JavaScript", async () => {
+  test("keeps keys that are special to JavaScript", async () => {
     const special = text.replace('"PATH": {', '"__proto__": {');
     expect(encodeTrace(await decodeTrace(special))).toContain('"__proto__": {');
   });
 
-  it("reads or refuses any JSON, and agrees with itself", async () => {
+  test("reads or refuses any JSON, and agrees with itself", async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), fc.constantFrom("request", "root", "notes", "integrity"), async (json, key) => {
         const candidate = `{"formatVersion":1,"root":{},"${key}":${json}}`;
@@ -163,7 +157,7 @@ describe("decodeTrace()", () => {
 });
 
 describe("assertReplayable()", () => {
-  it("refuses a version that is not known, which may still be read", async () => {
+  test("refuses a version that is not known, which may still be read", async () => {
     const newer = await decodeTrace(text.replace('"formatVersion": 1', '"formatVersion": 2'));
     expect(() => assertReplayable(newer)).toThrow("Cannot replay trace: its format version is 2, at most 1 is known");
     expect(() => assertReplayable(newer)).toThrow(expect.objectContaining({ code: "VERSION_UNSUPPORTED" }));
@@ -172,7 +166,7 @@ describe("assertReplayable()", () => {
 });
 
 describe("verifyTrace()", () => {
-  it.each([
+  test.each([
     ["an exit code", /"exitCode": 3/, '"exitCode": 0'],
     ["a command", "{{work_dir}}/file", "{{work_dir}}/other"],
     ["an output", "{{work_dir}}/result", "else"],
@@ -197,7 +191,7 @@ describe("verifyTrace()", () => {
     expect(verifyTrace(await decodeTrace(changed))).not.toEqual([]);
   });
 
-  it("finds a definition that another run was asked for, with its digest", () => {
+  test("finds a definition that another run was asked for, with its digest", () => {
     const other = { ...trace.request, definition: { ...trace.request?.definition, spec: {} } };
     const integrity = { ...trace.integrity, requestDigest: digestOf(other) };
     expect(verifyTrace({ ...trace, request: other, integrity })).toEqual([
@@ -205,7 +199,7 @@ describe("verifyTrace()", () => {
     ]);
   });
 
-  it("finds nothing wrong with a definition of every shape", async () => {
+  test("finds nothing wrong with a definition of every shape", async () => {
     const started = runStarted();
     const [opened, planned] = jobOpened();
     if (started.type !== "run-started" || planned?.type !== "step-planned" || !opened) throw new Error("Not a run");
@@ -218,13 +212,13 @@ describe("verifyTrace()", () => {
 });
 
 describe("encodePrototext()", () => {
-  it("writes GitLab's names, sorted maps and escaped texts", async () => {
+  test("writes GitLab's names, sorted maps and escaped texts", async () => {
     const outputs = { "k\n": 'a "b" \\ \u0001 é', list: [null, true, 1.5, { x: [] }] };
     const written = await encodePrototext(resultOf(exampleRun({ exitCode: 3, outputs })));
     await expect(written).toMatchFileSnapshot("../test/result.txtpb");
   });
 
-  it("leaves out the fields that GitLab does not know", async () => {
+  test("leaves out the fields that GitLab does not know", async () => {
     const step = { step: { protocol: "zip", url: "https://example.com/a.zip", sha256: "5".repeat(64) } } as const;
     expect(await encodePrototext({ step })).toBe(
       'step {\n  step {\n    protocol: zip\n    url: "https://example.com/a.zip"\n  }\n}\n',
@@ -232,7 +226,7 @@ describe("encodePrototext()", () => {
   });
 });
 
-it("the index does not load protobuf's runtime", () => {
+test("the index does not load protobuf's runtime", () => {
   for (const file of ["mask", "redact", "journal", "record", "result", "encode", "pin", "compare", "show"]) {
     const source = readFileSync(new URL(`${file}.ts`, import.meta.url), "utf8");
     expect(source).not.toMatch(/^import (?!type )[^;]* from "@steps\/proto";/m);

@@ -1,5 +1,5 @@
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import { digestOf } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import { TraceError } from "./error.ts";
 import { fingerprintStep, fingerprintTrace } from "./fingerprint.ts";
 import { FORMAT_VERSION } from "./record.ts";
@@ -8,7 +8,8 @@ import { stepLabel } from "./step-label.ts";
 
 const MAX_TEXT_LENGTH = 256 * 1024 * 1024;
 
-// What a reader looks for first stands first; all other keys follow in alphabetical order, so that the order is total.
+// The keys that a reader looks for first stand first; all others follow in alphabetical order, so that the order is
+// total.
 const FIRST_KEYS = (
   "formatVersion traceId parentTraceId entry jobName source kind uri requestedVersion resolvedVersion path name reason " +
   "protocol url version type startedAt finishedAt status exitCode signal component subpath definitionDigest reference " +
@@ -101,8 +102,8 @@ export function assertReplayable(trace: TraceJson): void {
 }
 
 /**
- * What does not fit together in a trace: fingerprints and digests that are not those of what it says. Empty when all is
- * well.
+ * Returns the contradictions in a trace: fingerprints and digests that do not match its contents. Empty when there are
+ * none.
  */
 export function verifyTrace(trace: TraceJson): string[] {
   if (!trace.root) return ["The trace has no steps"];
@@ -129,7 +130,7 @@ export function verifyTrace(trace: TraceJson): string[] {
   return problems;
 }
 
-// What a replay runs is the request: a trace whose steps are as they were must not carry another one.
+// A replay runs the request, so a trace whose steps are unchanged must not carry another request.
 function requestProblems({ request, root, integrity }: TraceJson): string[] {
   const problems: string[] = [];
   if (integrity?.requestDigest !== (request && digestOf(request))) {

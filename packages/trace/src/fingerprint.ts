@@ -1,4 +1,5 @@
-import { canonicalJson, digestOf, sha256 } from "@steps/model";
+import { canonicalJson } from "@steps/model";
+import { digestOf, sha256 } from "@steps/platform";
 import type {
   DeterministicJson,
   FingerprintsJson,
@@ -8,7 +9,7 @@ import type {
   ValJson,
 } from "@steps/proto";
 
-/** What a fingerprint of a step is taken over, besides the step. */
+/** The data besides the step itself that a step's fingerprint is computed from. */
 export interface FingerprintContext {
   readonly resources: readonly ResourceJson[];
   readonly runtime: RuntimeJson;
@@ -66,7 +67,7 @@ export function fingerprintTrace(root: StepRecordJson): FingerprintsJson {
   return { core: digestOf(core), full: digestOf(full) };
 }
 
-/** What tells one component from another: its tree, or all digests it has. */
+/** Returns the digest that distinguishes a component from others: that of its tree, otherwise all its digests. */
 export function componentDigest(resource: ResourceJson | undefined): unknown {
   if (resource === undefined) return undefined;
   return resource.digest?.["gitTree"] ?? resource.digest ?? {};

@@ -1,6 +1,7 @@
-export { createMasker, MASK, type Masker, type MaskOptions } from "./mask.ts";
+export { createMasker, MASK, type Masker, type MaskOptions, type SecretOrigin } from "./mask.ts";
 export type { MaskStream } from "./mask-stream.ts";
 export { createRedactor, type Redactor } from "./redact.ts";
+export { redactAgain } from "./redact-again.ts";
 export * from "./journal-event.ts";
 export { createJournal, parseJournal, type JournalWriter, type ParsedJournal } from "./journal.ts";
 export { createRecorder, FORMAT_VERSION, type Recorder, type TraceOptions } from "./record.ts";

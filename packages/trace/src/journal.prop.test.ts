@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
 import { createRecorder, parseJournal } from "./index.ts";
 
@@ -8,7 +8,7 @@ const plain = JSON.parse(JSON.stringify(events)) as unknown[];
 const lines = journal.trimEnd().split("\n");
 
 describe("a journal", () => {
-  it("cut at any byte gives the events before the cut, and a trace of them", () => {
+  test("cut at any byte gives the events before the cut, and a trace of them", () => {
     fc.assert(
       fc.property(fc.nat(journal.length), (at) => {
         const read = parseJournal(journal.slice(0, at));
@@ -25,7 +25,7 @@ describe("a journal", () => {
     );
   });
 
-  it("with any character changed but in its last line is refused", () => {
+  test("with any character changed but in its last line is refused", () => {
     const line = fc.nat(lines.length - 2);
     fc.assert(
       fc.property(

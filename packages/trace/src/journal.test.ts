@@ -1,5 +1,5 @@
-import { sha256 } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { sha256 } from "@steps/platform";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
 import { createJournal, parseJournal } from "./index.ts";
 
@@ -7,7 +7,7 @@ const { journal, events, trace } = fold(exampleRun());
 const lines = journal.trimEnd().split("\n");
 
 describe("parseJournal()", () => {
-  it("reads back what createJournal() wrote", () => {
+  test("reads back what createJournal() wrote", () => {
     const root = sha256(lines.at(-1) as string);
     expect(parseJournal(journal)).toEqual({
       events: JSON.parse(JSON.stringify(events)) as unknown,
@@ -18,11 +18,11 @@ describe("parseJournal()", () => {
     expect(lines[0]).toMatch(/^\{"seq":0,"prev":"0{64}","type":"run-started",/);
   });
 
-  it("reads an empty journal", () => {
+  test("reads an empty journal", () => {
     expect(parseJournal("")).toEqual({ events: [], root: createJournal().root, isTorn: false });
   });
 
-  it.each([
+  test.each([
     ["a changed line", lines.with(3, (lines[3] as string).replace("variable-read", "variable-raed"))],
     ["a line that is missing", lines.toSpliced(3, 1)],
     ["two lines swapped", lines.with(3, lines[4] as string).with(4, lines[3] as string)],
@@ -33,7 +33,7 @@ describe("parseJournal()", () => {
     expect(() => parseJournal(`${changed.join("\n")}\n`)).toThrow(expect.objectContaining({ code: "JOURNAL_CORRUPT" }));
   });
 
-  it.each([
+  test.each([
     ["an unknown type", { type: "surprise", at: 1 }],
     ["no time", { type: "note", path: "0" }],
     ["no path", { type: "note", at: 1 }],

@@ -12,7 +12,7 @@ export interface JournalWriter {
   readonly count: number;
 }
 
-/** What could be read of a journal. */
+/** The part of a journal that could be read. */
 export interface ParsedJournal {
   readonly events: JournalEvent[];
   readonly root: string;
@@ -20,7 +20,7 @@ export interface ParsedJournal {
   readonly isTorn: boolean;
 }
 
-/** What the first line names as its predecessor. */
+/** The digest that the first line names as that of its predecessor. */
 const START: string = "0".repeat(64);
 
 // The members that a fold over the events relies on.
@@ -114,8 +114,7 @@ export function parseJournal(text: string): ParsedJournal {
 function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

@@ -1,9 +1,13 @@
 import type { Automaton } from "./automaton.ts";
+import type { SecretIndex } from "./secret-index.ts";
 import { createTokenScanner } from "./token-shape.ts";
 
 /** Masks one stream of bytes, whatever the borders of its chunks. */
 export interface MaskStream {
-  /** What is certain so far; bytes that may still begin a secret are held back. May be a view of the chunk. */
+  /**
+   * Returns the bytes that are certain so far. Bytes that may still begin a secret are held back, and with the end of a
+   * line the whole line. The result may be a view of the chunk.
+   */
   push(chunk: Uint8Array): Uint8Array;
   /** The rest, when nothing more will come. */
   end(): Uint8Array;
@@ -20,34 +24,51 @@ const MAX_BREAKS = 4;
 interface Span {
   start: number;
   end: number;
+  /** It goes on with a secret whose first part ends where it starts, if there is one. */
+  joins?: boolean;
+}
+
+/** The texts to look for. */
+export interface Patterns {
+  readonly automata: readonly Automaton[];
+  readonly index?: SecretIndex | undefined;
 }
 
 /** Masks all of some bytes, with `findsTokens` also what has the shape of a token; the input itself when nothing is found. */
-export function maskBytes(bytes: Uint8Array, automata: readonly Automaton[], findsTokens = false): Uint8Array {
+export function maskBytes(bytes: Uint8Array, { automata, index }: Patterns, findsTokens = false): Uint8Array {
   const spans: Span[] = [];
   if (findsTokens) createTokenScanner().scan(bytes, 0, (start, end) => spans.push({ start, end }));
   for (const automaton of automata) {
     automaton.scan(bytes, { start: 0, state: 0 }, (end, length) => addHit(spans, { automaton, bytes, end, length }));
   }
-  if (spans.length === 0) return bytes;
-  return emit(bytes, { spans: mergeSpans(spans), until: bytes.length, covered: 0 }).output;
+  const indexed: Span[] = [];
+  index?.scan(bytes, { from: 0, isEnd: true }, (start, end, joins) => addSpan(indexed, { start, end, joins }));
+  if (spans.length === 0 && indexed.length === 0) return bytes;
+  const all = mergeSpans([...spans, ...indexed]);
+  return emit(bytes, { spans: all, until: bytes.length, covered: 0, isMarked: false }).output;
 }
 
-/** A stream over automata that may change as secrets are added. */
+/** Masks a stream by patterns that may change as secrets are added. */
 export function createMaskStream(source: {
-  readonly automata: () => readonly Automaton[];
+  readonly patterns: () => Patterns;
   readonly version: () => number;
   readonly findsTokens?: boolean;
 }): MaskStream {
   const scanner = source.findsTokens === true ? createTokenScanner() : undefined;
   let tokens: Span[] = [];
   let automata: readonly Automaton[] = [];
+  let index: SecretIndex | undefined;
   let version = 0;
   let states: number[] = [];
   let held: Uint8Array = EMPTY;
   let spans: Span[] = [];
+  let indexed: Span[] = [];
+  /** The first offset that the index has not decided about. */
+  let undecided = 0;
   // Up to here, from the start of what is held, all belongs to a secret whose mark was written already.
   let covered = 0;
+  /** True when the last output was a mark and nothing has followed the secret that it stands for. */
+  let isMarked = false;
 
   const scan = (data: Uint8Array, start: number): void => {
     automata.forEach((automaton, k) => {
@@ -55,6 +76,11 @@ export function createMaskStream(source: {
         addHit(spans, { automaton, bytes: data, end, length }),
       );
     });
+  };
+
+  const scanIndex = (data: Uint8Array, isEnd: boolean): void => {
+    const add = (start: number, end: number, joins: boolean): void => addSpan(indexed, { start, end, joins });
+    undecided = index?.scan(data, { from: undecided, isEnd }, add) ?? data.length;
   };
 
   const scanTokens = (data: Uint8Array, from: number): void => {
@@ -70,22 +96,28 @@ export function createMaskStream(source: {
   const refresh = (): void => {
     if (version === source.version()) return;
     version = source.version();
-    automata = source.automata();
+    ({ automata, index } = source.patterns());
     states = automata.map(() => 0);
     spans = [];
+    indexed = [];
+    undecided = 0;
     scan(held, 0);
   };
 
   const release = (data: Uint8Array, until: number): Uint8Array => {
-    if (spans.length === 0 && tokens.length === 0 && covered === 0) {
+    undecided -= until;
+    if (spans.length === 0 && indexed.length === 0 && tokens.length === 0 && covered === 0) {
       held = tail(data, until);
+      if (until > 0) isMarked = false;
       return until === data.length ? data : data.subarray(0, until);
     }
-    const merged = mergeSpans([...spans, ...tokens]);
-    const emitted = emit(data, { spans: merged, until, covered });
+    const merged = mergeSpans([...spans, ...indexed, ...tokens]);
+    const emitted = emit(data, { spans: merged, until, covered, isMarked });
     spans = spansFrom(spans, until);
+    indexed = spansFrom(indexed, until);
     tokens = spansFrom(tokens, until);
     covered = Math.max(0, emitted.covered - until);
+    isMarked = emitted.isMarked;
     held = tail(data, until);
     return emitted.output;
   };
@@ -93,23 +125,27 @@ export function createMaskStream(source: {
   return {
     push(chunk) {
       refresh();
-      if (automata.length === 0 && scanner === undefined) return chunk;
+      if (automata.length === 0 && index === undefined && scanner === undefined) return chunk;
       const data = held.length === 0 ? chunk : concat([held, chunk]);
       scan(data, held.length);
+      scanIndex(data, false);
       scanTokens(data, held.length);
-      let until = data.length;
+      let until = undecided;
       automata.forEach((automaton, k) => {
         until = Math.min(until, holdFrom(automaton, data, states[k] as number));
       });
-      return release(data, until);
+      return release(data, wholeLinesUntil(data, until));
     },
     end() {
       refresh();
+      scanIndex(held, true);
       const output = release(held, held.length);
       states = states.map(() => 0);
       spans = [];
+      indexed = [];
       tokens = [];
       covered = 0;
+      isMarked = false;
       return output;
     },
   };
@@ -135,12 +171,25 @@ function addHit(spans: Span[], { automaton, bytes, end, length }: Hit): void {
   spans.push({ start: merged, end });
 }
 
+/** Adds a span that starts behind the start of those before it. */
+function addSpan(spans: Span[], { start, end, joins = false }: Span): void {
+  const last = spans.at(-1);
+  if (last !== undefined && (start < last.end || (joins && start === last.end))) last.end = Math.max(last.end, end);
+  else spans.push({ start, end, joins });
+}
+
 /** The offset from which bytes may still begin a secret. */
 function holdFrom(automaton: Automaton, data: Uint8Array, state: number): number {
   const depth = automaton.depth(state);
   if (!automaton.skipsBreaks || depth === 0) return data.length - depth;
   const start = walkBack(data, { end: data.length, length: depth });
   return start === -1 ? afterBreaks(data) : start;
+}
+
+// A line that has come to its end is not given in two parts, or the other stream's bytes would come between.
+function wholeLinesUntil(data: Uint8Array, until: number): number {
+  if (until === data.length || data.indexOf(LINE_FEED, until) === -1) return until;
+  return until === 0 ? 0 : data.lastIndexOf(LINE_FEED, until - 1) + 1;
 }
 
 /** The offset of the `length`-th byte before `end` that is no line break; -1 if too many line breaks are between. */
@@ -161,7 +210,7 @@ function walkBack(bytes: Uint8Array, { end, length }: { readonly end: number; re
   return -1;
 }
 
-/** Where what follows the last long run of line breaks begins. */
+/** Returns the offset at which the bytes after the last long run of line breaks begin. */
 function afterBreaks(bytes: Uint8Array): number {
   let breaks = 0;
   for (let i = bytes.length - 1; i >= 0; i--) {
@@ -172,37 +221,50 @@ function afterBreaks(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Those that were not written yet, as offsets into what is left. */
+/** Returns the spans that were not written yet, as offsets into the remaining bytes. */
 function spansFrom(spans: readonly Span[], from: number): Span[] {
-  return spans.filter((span) => span.start >= from).map(({ start, end }) => ({ start: start - from, end: end - from }));
+  return spans
+    .filter((span) => span.start >= from)
+    .map(({ start, end, joins = false }) => ({ start: start - from, end: end - from, joins }));
 }
 
 /** Sorted, and what overlaps made one. */
 function mergeSpans(spans: readonly Span[]): Span[] {
-  const sorted = spans.toSorted((a, b) => a.start - b.start || b.end - a.end);
   const merged: Span[] = [];
-  for (const span of sorted) {
-    const last = merged.at(-1);
-    if (last !== undefined && span.start < last.end) last.end = Math.max(last.end, span.end);
-    else merged.push({ ...span });
-  }
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) addSpan(merged, span);
   return merged;
 }
 
-/** Writes `data` up to `until`, a mark for each span that starts before; `covered` is where the last of them ends. */
+interface Emission {
+  readonly spans: readonly Span[];
+  readonly until: number;
+  readonly covered: number;
+  readonly isMarked: boolean;
+}
+
+/**
+ * Writes `data` up to `until`, a mark for each span that starts before. Afterwards `covered` is where the last of them ends, and
+ * `isMarked` whether that is where the writing ended or behind it.
+ */
 function emit(
   data: Uint8Array,
-  { spans, until, covered }: { readonly spans: readonly Span[]; readonly until: number; readonly covered: number },
-): { readonly output: Uint8Array; readonly covered: number } {
+  { spans, until, covered, isMarked }: Emission,
+): { readonly output: Uint8Array; readonly covered: number; readonly isMarked: boolean } {
   const parts: Uint8Array[] = [];
   let at = covered;
-  for (const { start, end } of spans) {
+  let follows = isMarked;
+  for (const { start, end, joins } of spans) {
     if (start >= until) break;
-    if (start >= at) parts.push(data.subarray(at, start), MARK);
+    if (start > at) parts.push(data.subarray(at, start));
+    if (start > at || (start === at && !(joins === true && follows))) parts.push(MARK);
     at = Math.max(at, end);
+    follows = true;
   }
-  if (at < until) parts.push(data.subarray(at, until));
-  return { output: concat(parts), covered: at };
+  if (at < until) {
+    parts.push(data.subarray(at, until));
+    follows = false;
+  }
+  return { output: concat(parts), covered: at, isMarked: follows };
 }
 
 /** A copy, since the caller may use its buffer again; `Buffer.slice()` would give a view. */

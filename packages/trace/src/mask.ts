@@ -1,45 +1,45 @@
-import { type Automaton, createAutomaton } from "./automaton.ts";
+import { messageOf } from "@steps/model";
+import type { Automaton } from "./automaton.ts";
+import { TraceError } from "./error.ts";
 import { createMaskStream, maskBytes, type MaskStream } from "./mask-stream.ts";
-import { isUnmaskable, secretForms } from "./secret-forms.ts";
+import { PatternSet, type SecretOrigin } from "./pattern-set.ts";
+import { isUnmaskable } from "./secret-forms.ts";
 import { hasToken } from "./token-shape.ts";
+
+export type { SecretOrigin } from "./pattern-set.ts";
 
 /** Takes secrets out of text and bytes. One for each job: secrets are added as they become known. */
 export interface Masker {
   /**
    * Masks this text, its parts and its usual encodings from now on. Texts of 4 bytes and less and a few common words are
    * refused, since masking them would ruin what is shown; `unmaskable` counts them.
+   *
+   * @throws {TraceError} SECRETS_TOO_LARGE when there is no room for it; from then on nothing is shown at all
    */
-  add(secret: string): void;
-  /** Masks this text as it is, and nothing that is derived of it: a form of a secret that was added. */
+  add(secret: string, origin?: SecretOrigin): void;
+  /** Masks this text as it is, and nothing that is derived of it: a form of a secret that was added. Where room is short it is not. */
   addForm(form: string): void;
-  /** Nothing was added. */
+  /** True when no secret was added. */
   readonly isEmpty: boolean;
   /** How many different texts were refused. */
   readonly unmaskable: number;
+  /** How many secrets are masked as they are, while not all of their encodings are. */
+  readonly partlyEncoded: number;
   /** Grows when what is masked changes: what was masked at the same version need not be masked again. */
   readonly version: number;
   text(text: string): string;
   /** The input itself when nothing was found. */
   bytes(chunk: Uint8Array): Uint8Array;
-  /** One for each stream of bytes: a secret is found wherever the chunks are cut. */
+  /** Makes a masker for one stream of bytes. It finds a secret wherever the chunks are cut. */
   stream(): MaskStream;
 }
 
-/** What stands where a secret was. */
+/** The text that replaces a secret. */
 export const MASK = "[MASKED]";
 
-// All patterns together; a job that makes more secrets than this has them refused.
-const MAX_PATTERN_BYTES = 4 * 1024 * 1024;
-const MAX_SECRET_BYTES = 1024 * 1024;
+const MAX_COUNTED = 10_000;
 
-interface Layer {
-  readonly automata: readonly Automaton[];
-  readonly patterns: readonly Uint8Array[];
-  readonly wrapped: readonly Uint8Array[];
-  readonly size: number;
-}
-
-/** What is masked besides the secrets that are added. */
+/** Options for masking texts other than the secrets that are added. */
 export interface MaskOptions {
   /**
    * Also what has the shape of one of GitLab's tokens: a prefix such as `glpat-`, which stays, and the letters, digits and `-._=`
@@ -53,108 +53,77 @@ export function createMasker(options: MaskOptions = {}): Masker {
   const findsTokens = options.masksTokens === true;
   const known = new Set<string>();
   const refused = new Set<string>();
-  const forms = new Set<string>();
-  let pending: { patterns: Uint8Array[]; wrapped: Uint8Array[] } = { patterns: [], wrapped: [] };
-  let layers: Layer[] = [];
-  let automata: readonly Automaton[] = [];
-  let patternBytes = 0;
-  let minLength = Number.POSITIVE_INFINITY;
-  let version = 0;
+  const set = new PatternSet();
+  /** There was no room for a secret: what is not known cannot be told from what is. */
+  let isClosed = false;
 
-  const queue = (texts: readonly string[], into: Uint8Array[]): void => {
-    for (const text of texts) {
-      const bytes = Buffer.from(text);
-      if (patternBytes + bytes.length > MAX_PATTERN_BYTES) continue;
-      patternBytes += bytes.length;
-      minLength = Math.min(minLength, bytes.length);
-      into.push(bytes);
+  const add = (secret: string, origin: SecretOrigin): void => {
+    if (secret === "" || known.has(secret) || refused.has(secret)) return;
+    if (isUnmaskable(secret)) {
+      if (refused.size < MAX_COUNTED) refused.add(secret);
+      return;
+    }
+    known.add(secret);
+    try {
+      set.add(secret, origin);
+    } catch (cause) {
+      isClosed = true;
+      throw new TraceError("SECRETS_TOO_LARGE", `Cannot mask the job's secrets: ${messageOf(cause)}`, {
+        hint: "Give the job fewer secrets, or smaller ones; hand large ones over as files.",
+      });
     }
   };
 
-  // Layers double in size, so that a job that learns a secret at each step does not build all anew each time.
-  const current = (): readonly Automaton[] => {
-    if (pending.patterns.length === 0) return automata;
-    layers.push(createLayer(pending.patterns, pending.wrapped));
-    pending = { patterns: [], wrapped: [] };
-    for (let last = layers.pop(), before = layers.pop(); last !== undefined; before = layers.pop()) {
-      if (before === undefined || before.size > 2 * last.size) {
-        layers = [...layers, ...(before === undefined ? [] : [before]), last];
-        break;
-      }
-      last = createLayer([...before.patterns, ...last.patterns], [...before.wrapped, ...last.wrapped]);
-    }
-    automata = layers.flatMap((layer) => layer.automata);
-    return automata;
+  const maskText = (text: string): string => {
+    const patterns = set.patterns();
+    const isSure = patterns.index === undefined && !(findsTokens && hasToken(text));
+    if (isSure && !mayHold(text, patterns.automata)) return text;
+    const bytes = Buffer.from(text);
+    const masked = maskBytes(bytes, patterns, findsTokens);
+    return masked === bytes ? text : Buffer.from(masked).toString();
   };
 
   return {
-    add(secret) {
-      if (secret === "" || known.has(secret) || refused.has(secret)) return;
-      const fits = secret.length <= MAX_SECRET_BYTES && patternBytes + 4 * secret.length <= MAX_PATTERN_BYTES;
-      if (isUnmaskable(secret) || !fits) {
-        refused.add(secret);
-        return;
-      }
-      known.add(secret);
-      const { patterns, wrapped } = secretForms(secret);
-      const added = patterns.filter((form) => !forms.has(form));
-      for (const form of added) forms.add(form);
-      queue(added, pending.patterns);
-      queue(
-        wrapped.filter((form) => added.includes(form)),
-        pending.wrapped,
-      );
-      if (added.length > 0) version += 1;
-    },
+    add: (secret, origin = "job") => add(secret, origin),
     addForm(form) {
-      if (forms.has(form) || isUnmaskable(form) || form.length > MAX_SECRET_BYTES) return;
-      forms.add(form);
-      queue([form], pending.patterns);
-      version += 1;
+      if (!isUnmaskable(form)) set.addForm(form);
     },
     get isEmpty() {
-      return forms.size === 0;
+      return set.isEmpty && !isClosed;
     },
     get unmaskable() {
       return refused.size;
     },
+    get partlyEncoded() {
+      return set.partlyEncoded;
+    },
     get version() {
-      return version;
+      return isClosed ? Number.MAX_SAFE_INTEGER : set.version;
     },
     text(text) {
-      if (findsTokens && hasToken(text)) return Buffer.from(maskBytes(Buffer.from(text), current(), true)).toString();
-      if (forms.size === 0 || text.length * 3 < minLength) return text;
-      return maskText(text, current());
+      if (isClosed) return text === "" ? "" : MASK;
+      const isShort = set.isEmpty || text.length * 3 < set.minLength;
+      return isShort && !(findsTokens && hasToken(text)) ? text : maskText(text);
     },
     bytes(chunk) {
-      return forms.size === 0 && !findsTokens ? chunk : maskBytes(chunk, current(), findsTokens);
+      if (isClosed) return chunk.length === 0 ? chunk : Buffer.from(MASK);
+      return set.isEmpty && !findsTokens ? chunk : maskBytes(chunk, set.patterns(), findsTokens);
     },
     stream() {
-      return createMaskStream({ automata: current, version: () => version, findsTokens });
+      const stream = createMaskStream({ patterns: () => set.patterns(), version: () => set.version, findsTokens });
+      return {
+        push: (chunk) => (isClosed ? new Uint8Array(0) : stream.push(chunk)),
+        end: () => (isClosed ? new Uint8Array(0) : stream.end()),
+      };
     },
   };
 }
 
-function createLayer(patterns: readonly Uint8Array[], wrapped: readonly Uint8Array[]): Layer {
-  const automata = [createAutomaton(patterns)];
-  if (wrapped.length > 0) automata.push(createAutomaton(wrapped, { skipsBreaks: true }));
-  let size = 0;
-  for (const automaton of automata) size += automaton.stateCount;
-  return { automata, patterns, wrapped, size };
-}
-
-function maskText(text: string, automata: readonly Automaton[]): string {
+/** Whether one of the patterns may be in a text: known for sure as long as that is ASCII. */
+function mayHold(text: string, automata: readonly Automaton[]): boolean {
   let isFound = false;
   const onHit = (): void => {
     isFound = true;
   };
-  for (const automaton of automata) {
-    if (automaton.scanText(text, onHit) === -1) {
-      const bytes = Buffer.from(text);
-      const masked = maskBytes(bytes, automata);
-      return masked === bytes ? text : Buffer.from(masked).toString();
-    }
-    if (isFound) return Buffer.from(maskBytes(Buffer.from(text), automata)).toString();
-  }
-  return text;
+  return automata.some((automaton) => automaton.scanText(text, onHit) === -1 || isFound);
 }

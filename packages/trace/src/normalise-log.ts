@@ -6,7 +6,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\u001b\][^\u0007\u001b\n]{0,1024}(?:\u0007|\u001b\\)/g, ""],
   [/\u001b[@-_]/g, ""],
   [/\r\n/g, "\n"],
-  // What a progress bar overwrote.
+  // Text that a progress bar overwrote.
   [/^.{0,4096}\r(?!\n)/gm, ""],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?/g, "<time>"],
   [

@@ -1,19 +1,19 @@
 import { type RuntimeString, sensitive } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { component, exampleRun, fold, job, reference, runStarted, SECRET } from "../test/events.ts";
 import { type JournalEvent, createRecorder, pinsOf, requestOf } from "./index.ts";
 
 describe("pinsOf()", () => {
   const pins = pinsOf(fold(exampleRun()).trace);
 
-  it("finds what a reference stood for, with credentials or not", () => {
+  test("finds what a reference stood for, with credentials or not", () => {
     expect(pins.find("git", component.uri, "main")).toEqual(component);
     expect(pins.find("git", reference.url, "main")).toEqual(component);
     expect(pins.find("git", component.uri, "other")).toBeUndefined();
     expect(pins.find("zip", component.uri, "main")).toBeUndefined();
   });
 
-  it("finds a zip by its digest and without", () => {
+  test("finds a zip by its digest and without", () => {
     const sha256 = "7".repeat(64);
     const zip = {
       ...component,
@@ -39,7 +39,7 @@ describe("pinsOf()", () => {
 });
 
 describe("requestOf()", () => {
-  it("gives what was asked for, and names what must be supplied again", () => {
+  test("gives what was asked for, and names what must be supplied again", () => {
     const events = [
       runStarted(),
       { type: "variable-read", at: 0, path: "0", name: "DEPLOY_KEY", value: sensitive("deploy-key") } as const,
@@ -77,7 +77,7 @@ describe("requestOf()", () => {
     });
   });
 
-  it("tells the texts of the definition that are not what ran, and only these", () => {
+  test("tells the texts of the definition that are not what ran, and only these", () => {
     const script = (text: string, env: Record<string, string> = {}) => ({
       name: "",
       step: { kind: "dist" as const, path: "script" },
@@ -94,7 +94,7 @@ describe("requestOf()", () => {
     expect(JSON.stringify(request.definition)).toContain("echo [MASKED]");
   });
 
-  it("tells why a value is missing", () => {
+  test("tells why a value is missing", () => {
     const read = (name: string, value: RuntimeString) =>
       ({ type: "variable-read", at: 0, path: "0", name, value }) as const;
     const events = [
@@ -110,7 +110,7 @@ describe("requestOf()", () => {
     ]);
   });
 
-  it("refuses a trace without a request, or with a broken one", () => {
+  test("refuses a trace without a request, or with a broken one", () => {
     expect(() => requestOf({ formatVersion: 1 })).toThrow(expect.objectContaining({ code: "TRACE_INVALID" }));
     expect(() => requestOf({ request: { definition: { definition: {} } } })).toThrow(
       "Cannot replay trace: its definition is malformed",

@@ -31,7 +31,7 @@ export function pinsOf(trace: TraceJson): Pins {
     if (resource.kind === "zip" && sha256 !== undefined) {
       keys.push(keyOf("zip", resource.uri, sha256), keyOf("zip", resource.uri, ""));
     }
-    // What the run met first is what it used.
+    // The component that the run met first is the one that it used.
     for (const key of keys) if (!pins.has(key)) pins.set(key, resource);
   }
   return { find: (kind, uri, requestedVersion) => pins.get(keyOf(kind, uri, requestedVersion)) };
@@ -41,7 +41,7 @@ function keyOf(kind: string, uri: string, version: string): string {
   return JSON.stringify([kind, publicUrl(uri), version]);
 }
 
-/** What a recorded run was asked for. */
+/** The request of a recorded run. */
 export interface RecordedRequest {
   readonly definition: SpecDefinition;
   /**
@@ -53,18 +53,18 @@ export interface RecordedRequest {
   /** The job variables that were read. */
   readonly vars: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
-  /** What the job could grant; the values are always missing. */
+  /** The secrets that the job could grant, by name; their values are always missing. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** What steps inherited of the runner's own environment. */
+  /** The variables that steps inherited from the runner's own environment. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly mode: RunMode;
   readonly jobName?: string;
   readonly source: string;
   readonly workDir: string;
-  /** Relative to `workDir` when it was below it, else absolute. */
+  /** The base directory: relative to `workDir` when it was below it, otherwise absolute. */
   readonly baseDir: string;
   readonly entry: string;
-  /** What the trace does not hold, because it was secret or too large: it must be supplied again. */
+  /** The values that the trace does not hold, because they were secret or too large. They must be supplied again. */
   readonly missing: readonly MissingValue[];
 }
 

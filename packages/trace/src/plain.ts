@@ -15,7 +15,7 @@ export function plainValues(vals: Vals): Record<string, Value> {
   return mapObject(vals, plainValue);
 }
 
-/** As texts, for environments. */
+/** Returns the values as texts, for environments. */
 export function plainStrings(vals: Vals): Record<string, string> {
   return mapObject(vals, (val) => formatValue(plainValue(val)));
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeResult, decodeShown } from "./encode.ts";
 import { formatTrace } from "./show.ts";
 
@@ -33,11 +33,11 @@ const blueprint = {
 };
 
 describe("decodeResult()", () => {
-  it("reads what GitLab's step runner writes as it stands", async () => {
+  test("reads what GitLab's step runner writes as it stands", async () => {
     expect(await decodeResult(JSON.stringify(gitlab))).toEqual(gitlab);
   });
 
-  it("reads the shape of the blueprint", async () => {
+  test("reads the shape of the blueprint", async () => {
     const reference = { protocol: "git", url: "https://gitlab.com/components/greet", version: "v1" };
     const read = await decodeResult(JSON.stringify(blueprint));
     expect(read).toMatchObject({ step: { name: "job" }, status: "failure" });
@@ -58,19 +58,19 @@ describe("decodeResult()", () => {
     expect(JSON.stringify(read)).not.toContain("hunter2");
   });
 
-  it("keeps an output that only looks like one of the blueprint", async () => {
+  test("keeps an output that only looks like one of the blueprint", async () => {
     const read = await decodeResult(JSON.stringify({ ...gitlab, outputs: { x: { value: "a" } } }));
     expect(read.outputs).toEqual({ x: { value: "a" } });
   });
 
-  it.each(["[]", "1", "null", "x", '{"status": "great"}', '{"outputs": 1}', '{"def": {"exec": 1}}'])(
+  test.each(["[]", "1", "null", "x", '{"status": "great"}', '{"outputs": 1}', '{"def": {"exec": 1}}'])(
     "refuses %s",
     async (text) => {
       await expect(decodeResult(text)).rejects.toMatchObject({ code: "TRACE_INVALID" });
     },
   );
 
-  it("refuses what is nested too deeply, in either shape", async () => {
+  test("refuses what is nested too deeply, in either shape", async () => {
     const nest = (key: string) => `{"status":"success","${key}":[`.repeat(2000) + "]}".repeat(2000);
     for (const key of ["childrenStepResults", "subStepResults"]) {
       await expect(decodeResult(nest(key))).rejects.toMatchObject({ code: "TRACE_INVALID" });
@@ -79,13 +79,13 @@ describe("decodeResult()", () => {
 });
 
 describe("decodeShown()", () => {
-  it.each([gitlab, blueprint])("shows a result tree", async (json) => {
+  test.each([gitlab, blueprint])("shows a result tree", async (json) => {
     const text = formatTrace(await decodeShown(JSON.stringify(json)), { width: 100, hasColor: false });
     expect(text).toContain("greet");
     expect(text).toContain("3");
   });
 
-  it("reads a trace as a trace", async () => {
+  test("reads a trace as a trace", async () => {
     await expect(decodeShown('{"formatVersion":1}')).rejects.toMatchObject({
       message: expect.stringContaining("steps"),
     });

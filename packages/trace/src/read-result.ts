@@ -12,7 +12,7 @@ const MAX_DEPTH = 200;
 /**
  * Reads a result tree in JSON: as GitLab's step runner and this one write it, or in the shape of the blueprint of 2024, with
  * `def` and `spec` beside each other, outputs of `{key, value, masked}` and children in `children_step_results`
- * (`steps-language` 16.2).
+ * (conformance section 16.2).
  *
  * @throws {TraceError} TRACE_INVALID with the JSON pointer of what is wrong
  */
@@ -33,7 +33,7 @@ function member(json: Json, ...names: readonly string[]): unknown {
 
 const CHILDREN = ["childrenStepResults", "children_step_results"];
 
-/** What only the blueprint has. */
+/** Tells by members that only the blueprint's form has whether a tree is in that form. */
 function isBlueprint(json: Json): boolean {
   if (member(json, "def", "exitCode", "exit_code", ...CHILDREN) !== undefined) return true;
   const { step, outputs } = json;

@@ -1,10 +1,10 @@
 import { canonicalJson, sensitive, type StepEvent } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { component, exampleRun, execStep, fold, jobOpened, runStarted } from "../test/events.ts";
 import { createMasker, createRecorder, createRedactor, parseJournal, verifyTrace } from "./index.ts";
 
 describe("createRecorder()", () => {
-  it("names places instead of paths in the deterministic half", () => {
+  test("names places instead of paths in the deterministic half", () => {
     const { trace } = fold(exampleRun());
     const [a] = trace.root?.children ?? [];
     expect(a?.det).toMatchObject({
@@ -33,7 +33,7 @@ describe("createRecorder()", () => {
     });
   });
 
-  it("replaces a place at the borders of a path only, the longest first, also deep inside values", () => {
+  test("replaces a place at the borders of a path only, the longest first, also deep inside values", () => {
     const outputs = {
       a: "/one/workshop /one/work /x/one/work /one/work: (/one/work/a)",
       b: { list: ["/one/tmp/output", "/one/tmp/output2", "/one/tmp"] },
@@ -45,7 +45,7 @@ describe("createRecorder()", () => {
     });
   });
 
-  it("holds each component once, whoever uses it", () => {
+  test("holds each component once, whoever uses it", () => {
     const again = exampleRun().map((event) =>
       event.type === "component-resolved"
         ? { ...event, resource: { ...component, digest: { ...component.digest } } }
@@ -54,7 +54,7 @@ describe("createRecorder()", () => {
     expect(fold(again).trace.resources).toHaveLength(2);
   });
 
-  it("has equal fingerprints for equal runs in other directories, at other times, with other secrets", () => {
+  test("has equal fingerprints for equal runs in other directories, at other times, with other secrets", () => {
     const secretOf = (value: string) => (event: StepEvent) =>
       event.type === "process-starting"
         ? { ...event, at: event.at + 5, env: { ...event.env, TOKEN: sensitive(value) } }
@@ -68,7 +68,7 @@ describe("createRecorder()", () => {
     expect(log.fingerprints?.full).not.toBe(one.fingerprints?.full);
   });
 
-  it("does not let the order of components change a fingerprint", () => {
+  test("does not let the order of components change a fingerprint", () => {
     const early: StepEvent = {
       type: "component-resolved",
       at: 0,
@@ -82,7 +82,7 @@ describe("createRecorder()", () => {
     expect(moved.fingerprints).toEqual(fold(exampleRun()).trace.fingerprints);
   });
 
-  it("marks what did not end as interrupted, after any number of events", () => {
+  test("marks what did not end as interrupted, after any number of events", () => {
     const events = exampleRun();
     const redactor = createRedactor(createMasker());
     const recorder = createRecorder();
@@ -98,7 +98,7 @@ describe("createRecorder()", () => {
     expect(recorder.openSteps).toEqual([]);
   });
 
-  it("takes the end of the run for that of a job that never became a step", () => {
+  test("takes the end of the run for that of a job that never became a step", () => {
     const outcome = {
       status: "error",
       exitCode: 2,
@@ -111,11 +111,11 @@ describe("createRecorder()", () => {
     });
   });
 
-  it("tells what the runner had to say", () => {
+  test("tells what the runner had to say", () => {
     expect(fold(exampleRun()).trace.notes).toEqual(["warning: The form is deprecated [old-form]"]);
   });
 
-  it("gives a trace of any numbers, also of those that JSON does not have", () => {
+  test("gives a trace of any numbers, also of those that JSON does not have", () => {
     const odd = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 5e-324, 1.5];
     for (const number of odd) {
       const outputs = { result: [number, { deep: number }] };
@@ -126,7 +126,7 @@ describe("createRecorder()", () => {
     }
   });
 
-  it("survives events that fit nowhere", () => {
+  test("survives events that fit nowhere", () => {
     const { trace } = fold([...execStep({ path: "3/1", name: "x", at: Number.NaN }), ...jobOpened()]);
     expect(trace.root?.children?.[0]?.children?.[0]?.name).toBe("x");
     expect(canonicalJson(trace)).toBeTypeOf("string");

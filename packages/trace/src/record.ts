@@ -1,4 +1,5 @@
-import { createObject, digestOf, type RunMode, type RunNote } from "@steps/model";
+import { createObject, type RunMode, type RunNote } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import type { Request_ModeJson, RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
 import type { JournalEvent, JournalRequest, JournalRunFinished, JournalRunStarted } from "./journal-event.ts";
@@ -24,7 +25,7 @@ export interface Recorder {
    * `journalRoot` and `journalEvents` are those of the journal that the events are in.
    */
   trace(options: TraceOptions): TraceJson;
-  /** Paths of the steps that have begun and not ended, in order. */
+  /** The paths of the steps that have begun and not ended, in order. */
   readonly openSteps: readonly string[];
 }
 
@@ -38,7 +39,7 @@ export interface TraceOptions {
 /** The version of the trace that this package writes, and the highest that it replays. */
 export const FORMAT_VERSION = 1;
 
-/** Which rules took the secrets out. */
+/** The version of the rules by which secrets were redacted. */
 const REDACTION_POLICY = "steps-mask/1";
 
 const MAX_NOTES = 1000;

@@ -1,4 +1,5 @@
-import { createObject, digestOf, encodeSpecDefinition, formatNumber, type SpecDefinition } from "@steps/model";
+import { createObject, encodeSpecDefinition, formatNumber, type SpecDefinition } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import type { SpecDefinitionJson } from "@steps/proto";
 import { MASK, type Masker } from "./mask.ts";
 import { maskString } from "./redact-value.ts";
@@ -8,7 +9,9 @@ export interface RedactedDefinition {
   readonly json: SpecDefinitionJson;
   /** JSON Pointers of what differs from the definition that ran; empty when nothing does. */
   readonly redactedTexts: readonly string[];
-  /** Of `json`, when it differs: the digest of what ran would let the secret be guessed. */
+  /**
+   * The digest of `json` when it differs from the original: the digest of the original would let the secret be guessed.
+   */
   readonly digest: string | undefined;
 }
 
@@ -17,10 +20,18 @@ const MAX_POINTERS = 1000;
 
 /** Takes the secrets out of a definition, and notes where. */
 export function redactDefinition(definition: SpecDefinition, masker: Masker): RedactedDefinition {
+  const { json, pointers } = redactDefinitionJson(encodeSpecDefinition(definition), masker);
+  return { json, redactedTexts: pointers, digest: pointers.length > 0 ? digestOf(json) : undefined };
+}
+
+/** The same of an encoded one; the pointers name what was replaced. */
+export function redactDefinitionJson(
+  definition: SpecDefinitionJson,
+  masker: Masker,
+): { readonly json: SpecDefinitionJson; readonly pointers: readonly string[] } {
   const found: Found = { masker, path: [], pointers: new Set() };
-  const json = redactJson(encodeSpecDefinition(definition), found) as SpecDefinitionJson;
-  const isRedacted = found.pointers.size > 0;
-  return { json, redactedTexts: [...found.pointers], digest: isRedacted ? digestOf(json) : undefined };
+  const json = redactJson(definition, found) as SpecDefinitionJson;
+  return { json, pointers: [...found.pointers] };
 }
 
 interface Found {

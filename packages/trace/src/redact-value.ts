@@ -5,11 +5,11 @@ import {
   type RuntimeValue,
   Sensitive,
   secretTexts,
-  sha256,
   type Value,
 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import type { ValJson } from "@steps/proto";
-import { MASK, type Masker } from "./mask.ts";
+import { MASK, type Masker, type SecretOrigin } from "./mask.ts";
 
 /** A value above this many bytes is stored as its digest. */
 export const MAX_VALUE_BYTES: number = 1024 * 1024;
@@ -24,9 +24,9 @@ interface Findings {
 }
 
 /** Makes the masker know every text inside the marked parts of a value. */
-export function registerSecrets(value: RuntimeValue, masker: Masker): void {
+export function registerSecrets(value: RuntimeValue, masker: Masker, origin: SecretOrigin): void {
   if (value instanceof Sensitive || (typeof value === "object" && value !== null)) {
-    for (const text of secretTexts(value)) masker.add(text);
+    for (const text of secretTexts(value)) masker.add(text, origin);
   }
 }
 

@@ -1,7 +1,17 @@
-import { digestOf, encodeSpecDefinition, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { encodeSpecDefinition, Sensitive, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
+import { digestOf } from "@steps/platform";
+import { describe, expect, test } from "vitest";
 import { echoStep, exampleRun, execStep, fold, job, jobOpened, runStarted, SECRET } from "../test/events.ts";
-import { createMasker, createRedactor, encodeTrace, type JournalEvent, verifyTrace } from "./index.ts";
+import {
+  createMasker,
+  createRecorder,
+  createRedactor,
+  encodeTrace,
+  type JournalEvent,
+  redactAgain,
+  verifyTrace,
+} from "./index.ts";
+import { EVENT_RULES, type Rule, type Rules } from "./redaction-rules.ts";
 
 function redactAll(...events: StepEvent[]): JournalEvent[] {
   const redactor = createRedactor(createMasker());
@@ -16,8 +26,38 @@ function outputsOf(outputs: Extract<StepEvent, { type: "step-finished" }>["outpu
   return redacted.type === "step-finished" ? redacted.outputs : undefined;
 }
 
+/** Finds the objects with fields of their own in an event. */
+function objectsIn(value: unknown, rule: Rule, at: readonly string[] = []): (readonly string[])[] {
+  if (typeof rule === "string" || typeof rule["because"] === "string" || typeof value !== "object" || value === null)
+    return [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => objectsIn(item, rule, [...at, String(index)]));
+  const inner = Object.entries(value).flatMap(([key, item]) =>
+    objectsIn(item, (rule as Rules)[key] ?? "text", [...at, key]),
+  );
+  return [at, ...inner];
+}
+
+function placeIn(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, key) => (inner as Record<string, unknown>)[key], value);
+}
+
+function structuredCloneWithMarks(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || value instanceof Sensitive) return value;
+  if (Array.isArray(value)) return value.map(structuredCloneWithMarks);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, structuredCloneWithMarks(item)]));
+}
+
 describe("createRedactor()", () => {
-  it("replaces marked values whole, and marked parts inside of them", () => {
+  test("takes a field that is undefined for one that is absent", () => {
+    const event: StepEvent = { type: "step-finished", at: 0, path: "0", status: "success", outputs: {}, exports: {} };
+    const absent = { exitCode: undefined, error: undefined, annotations: undefined, log: undefined };
+    expect(redactAll({ ...event, ...absent }).map((stored) => Object.keys(stored))).toEqual([Object.keys(event)]);
+    const started = runStarted() as Extract<StepEvent, { type: "run-started" }>;
+    const without = { ...started, request: { ...started.request, secrets: undefined, mode: undefined } };
+    expect(redactAll(without)).toEqual(redactAll(started));
+  });
+
+  test("replaces marked values whole, and marked parts inside of them", () => {
     expect(
       outputsOf({ a: sensitive("no"), b: [1, sensitive("part-of-it")], c: "open", d: sensitive({ x: [1] }) }),
     ).toEqual({
@@ -28,7 +68,12 @@ describe("createRedactor()", () => {
     });
   });
 
-  it("replaces unmarked values that are or hold a known secret", () => {
+  test("leaves out what is undefined, whatever its rule", () => {
+    const [redacted] = redactAll({ type: "step-opened", at: 0, path: "0", name: "", reference: undefined });
+    expect(Object.keys(redacted ?? {})).toEqual(["type", "at", "path", "name"]);
+  });
+
+  test("replaces unmarked values that are or hold a known secret", () => {
     const outputs = {
       a: "secret-1",
       b: "x secret-1 y",
@@ -45,7 +90,7 @@ describe("createRedactor()", () => {
     });
   });
 
-  it("registers the marked texts of an event before it replaces any", () => {
+  test("registers the marked texts of an event before it replaces any", () => {
     expect(
       outputsOf({ a: "the value is leaked-1", b: sensitive({ x: "leaked-1", y: 98_765_432 }), c: 98_765_432 }),
     ).toEqual({
@@ -55,7 +100,7 @@ describe("createRedactor()", () => {
     });
   });
 
-  it("stores a digest of what is too large or nested too deeply, of the masked value", () => {
+  test("stores a digest of what is too large or nested too deeply, of the masked value", () => {
     const large = "x".repeat(1024 * 1024 + 1);
     const deep = JSON.parse(`${"[".repeat(1000)}${"]".repeat(1000)}`) as [];
     const outputs = outputsOf({ large, deep, fits: "y".repeat(1024 * 1024), secret: `${large} secret-1` }, [
@@ -69,7 +114,7 @@ describe("createRedactor()", () => {
     });
   });
 
-  it("masks commands, messages, names, places, definitions and URLs", () => {
+  test("masks commands, messages, names, places, definitions and URLs", () => {
     const [started, ...rest] = redactAll(
       runStarted({ env: { TOKEN: sensitive("s3cret-value") } }),
       ...execStep({
@@ -90,7 +135,7 @@ describe("createRedactor()", () => {
     expect(rest.at(-1)).toMatchObject({ message: "it is [MASKED]" });
   });
 
-  it("masks a definition that holds a secret, also one it redacted before the secret was known", () => {
+  test("masks a definition that holds a secret, also one it redacted before the secret was known", () => {
     const masker = createMasker();
     const redactor = createRedactor(masker);
     const events = execStep({ path: "0", name: "a" });
@@ -104,7 +149,7 @@ describe("createRedactor()", () => {
     expect(JSON.stringify(redactor.redact(starting))).not.toContain("/one/work/home");
   });
 
-  it("gives the digest of what is left of a definition, so that nobody can guess what was taken out", () => {
+  test("gives the digest of what is left of a definition, so that nobody can guess what was taken out", () => {
     const planned = (definition: SpecDefinition): StepEvent => ({
       ...(jobOpened()[1] as Extract<StepEvent, { type: "step-planned" }>),
       path: "0",
@@ -132,7 +177,7 @@ describe("createRedactor()", () => {
     expect(digest(withNumber(123_456_789))).toBe(digestOf(encodeSpecDefinition(withNumber("[MASKED]"))));
   });
 
-  it("names the job's definition by the digest of what it stored, whatever becomes a secret later", () => {
+  test("names the job's definition by the digest of what it stored, whatever becomes a secret later", () => {
     const [opened, planned] = jobOpened() as [StepEvent, StepEvent];
     const late = { type: "variable-read", at: 0, path: "", name: "X", value: sensitive("hello") } as const;
     const early = runStarted({ env: { TOKEN: sensitive("hello") } });
@@ -149,14 +194,75 @@ describe("createRedactor()", () => {
     expect(JSON.stringify(events[3])).not.toContain("hello");
   });
 
-  it("stores numbers that JSON does not have as texts", () => {
+  test("masks what nobody thought of: a field that is added anywhere in any event", () => {
+    const masker = createMasker();
+    masker.add("unthought-of");
+    const redactor = createRedactor(masker);
+    const added = { text: "an unthought-of text", list: ["unthought-of"], deep: { "unthought-of": sensitive("x") } };
+    const seen = new Set<string>();
+    const finished = execStep({ path: "0", name: "a", exitCode: 1 }).at(-1) as StepEvent;
+    const annotations = [{ level: "error", message: "m" }];
+    const events: StepEvent[] = [
+      ...exampleRun({}),
+      { ...finished, annotations, summary: "s", skipReason: "s", delegateOf: "d" } as StepEvent,
+      { type: "variable-read", at: 0, path: "", name: "X", value: "x" },
+      { type: "secret-found", at: 0, path: "0", values: [sensitive("found-before")] },
+      { type: "note", at: 0, path: "0", level: "info", code: "c", message: "m" },
+    ];
+    for (const event of events) {
+      seen.add(event.type);
+      for (const place of objectsIn(event, EVENT_RULES[event.type])) {
+        const changed = structuredCloneWithMarks(event);
+        Object.assign(placeIn(changed, place) as object, { added });
+        const stored = JSON.stringify(redactor.redact(changed as StepEvent));
+        expect(stored, `${event.type} ${place.join(".")}`).not.toContain("unthought-of");
+        expect(stored, `${event.type} ${place.join(".")}`).toContain("an [MASKED] text");
+      }
+    }
+    expect([...seen].toSorted()).toEqual(Object.keys(EVENT_RULES).toSorted());
+  });
+
+  test("names a reason for each text that is stored as it is", () => {
+    const reasons = new Set<string>();
+    const visit = (rule: Rule): void => {
+      if (typeof rule === "string") return;
+      if (typeof rule["because"] === "string") reasons.add(rule["because"]);
+      else Object.values(rule).forEach((inner) => visit(inner as Rule));
+    };
+    Object.values(EVENT_RULES).forEach(visit);
+    expect(reasons.size).toBeGreaterThan(0);
+    for (const reason of reasons) expect(reason.length).toBeGreaterThan(10);
+  });
+
+  test("masks what was stored before it became a secret, and keeps digests that fit", () => {
+    const events = [
+      ...exampleRun({ outputs: { result: sensitive("hello") }, hasInlineLog: true }),
+      { type: "note", at: 0, path: "0", level: "info", code: "c", message: "hello again" } as const,
+    ];
+    const masker = createMasker();
+    const redactor = createRedactor(masker);
+    const before = events.map((event) => redactor.redact(event));
+    expect(JSON.stringify(before)).toContain("hello");
+    const after = redactAgain(before, masker);
+    expect(JSON.stringify(after)).not.toContain("hello");
+    expect(JSON.stringify(after)).not.toContain(Buffer.from("hello\n").toString("base64"));
+    expect(redactAgain(after, masker)).toEqual(after);
+    expect(redactAgain(before, createMasker()).every((event, at) => event === before[at])).toBe(true);
+    const recorder = createRecorder();
+    for (const event of after) recorder.apply(event);
+    const trace = recorder.trace({ journalRoot: "0".repeat(64), journalEvents: after.length });
+    expect(verifyTrace(trace)).toEqual([]);
+    expect(trace.request?.redactedTexts).toContain("/definition/steps/0/inputs/text");
+  });
+
+  test("stores numbers that JSON does not have as texts", () => {
     expect(outputsOf({ a: Number.NaN, b: [Number.POSITIVE_INFINITY] })).toEqual({
       a: { value: "NaN" },
       b: { value: ["Infinity"] },
     });
   });
 
-  it("keeps keys that are special to JavaScript, and texts well-formed", () => {
+  test("keeps keys that are special to JavaScript, and texts well-formed", () => {
     const inputs = JSON.parse('{"__proto__": {"constructor": 1}}') as Record<string, string>;
     const [started] = redactAll(
       runStarted({ env: JSON.parse('{"__proto__": "x", "A": "\\ud800"}') as Record<string, string> }),
@@ -166,7 +272,7 @@ describe("createRedactor()", () => {
     expect(JSON.stringify(outputsOf(inputs))).toBe('{"__proto__":{"value":{"constructor":1}}}');
   });
 
-  it("lets no secret into the journal or the trace of a run", () => {
+  test("lets no secret into the journal or the trace of a run", () => {
     const events = exampleRun({ command: ["login", sensitive(SECRET)], outputs: { result: `token ${SECRET}` } });
     const { journal, trace } = fold(events);
     for (const form of [SECRET, Buffer.from(SECRET).toString("base64").slice(0, 30), "password"]) {

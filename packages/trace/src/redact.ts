@@ -1,8 +1,6 @@
 import {
   createObject,
   encodeReference,
-  type FetchReport,
-  type Outcome,
   publicUrl,
   type Resource,
   type RuntimeString,
@@ -12,23 +10,26 @@ import {
   secretTexts,
   type SpecDefinition,
   type StepEvent,
-  type StepFailure,
   type StepPlanned,
   type StepReference,
 } from "@steps/model";
-import type { Step_ReferenceJson, ValJson } from "@steps/proto";
+import type { ValJson } from "@steps/proto";
+import { applyRules, type RuleContext } from "./apply-rules.ts";
 import type { JournalEvent, Vals } from "./journal-event.ts";
 import { setMember } from "./fast-record.ts";
-import { MASK, type Masker } from "./mask.ts";
+import { MASK, type Masker, type SecretOrigin } from "./mask.ts";
 import { type RedactedDefinition, redactDefinition } from "./redact-definition.ts";
 import { maskJson, maskString, redactValue, registerSecrets } from "./redact-value.ts";
+import { EVENT_RULES, RESOURCE_RULES } from "./redaction-rules.ts";
 
 /** Turns what happened into what may be stored and shown. */
 export interface Redactor {
   /**
    * Registers every marked text of the event with the masker, then replaces: marked values and values that hold a known
-   * secret become `Redacted`, those above 1 MiB their digest; every text is masked. The digest of a definition that a
-   * secret was taken out of is that of what is left.
+   * secret become `Redacted`, those above 1 MiB their digest; every text is masked, also of a field that is not known, unless the
+   * rules exempt it. The digest of a definition that a secret was taken out of is that of what is left.
+   *
+   * @throws {TraceError} SECRETS_TOO_LARGE
    */
   redact(event: StepEvent): JournalEvent;
   readonly masker: Masker;
@@ -38,15 +39,25 @@ type Records = Readonly<Record<string, RuntimeValue>>;
 
 /** A redactor of one run. Secrets it finds are known to the masker from then on. */
 export function createRedactor(masker: Masker): Redactor {
-  const text = (value: string): string => maskString(value, masker);
-  const caches = createCaches(masker);
-  const values = (record: Records): Vals => caches.values(record);
-  const reference = (value: StepReference): Step_ReferenceJson => maskJson(encodeReference(value), masker);
-  const resource = (value: Resource): Resource => caches.resource(value);
-  const failure = (error: StepFailure): StepFailure => ({ code: error.code, message: text(error.message) });
-  const argument = (value: RuntimeString): string => (value instanceof Sensitive ? MASK : text(value));
-  const outcome = ({ error, ...rest }: Outcome): Outcome => (error ? { ...rest, error: failure(error) } : rest);
-
+  const context: RuleContext = {
+    masker,
+    handlers: {
+      value: (value: RuntimeValue) => redactValue(value, masker),
+      values: (record: Records) => caches.values(record),
+      environment: (record: Readonly<Record<string, RuntimeString>>) => caches.environment(record),
+      definition: (value: SpecDefinition) => caches.definition(value).json,
+      reference: (value: StepReference) => maskJson(encodeReference(value), masker),
+      resource: (value: Resource) => caches.resource(value),
+      resources: (values: readonly Resource[]) => values.map((value) => caches.resource(value)),
+      address: (url: string) => maskString(publicUrl(url), masker),
+      command: (words: readonly RuntimeString[]) =>
+        words.map((word) => (word instanceof Sensitive ? MASK : maskString(word, masker))),
+      found: (values: readonly RuntimeValue[]) => values.length,
+      // It was masked when it was stored.
+      inline: (text: string) => text,
+    },
+  };
+  const caches = createCaches(context);
   let job: { readonly definition: SpecDefinition; readonly redacted: RedactedDefinition } | undefined;
   // The job's own definition is stored as it was when the run started, whatever became known as a secret since.
   const digestOfPlan = ({ specDefinition, definitionDigest }: StepPlanned): string => {
@@ -54,81 +65,24 @@ export function createRedactor(masker: Masker): Redactor {
     return digest ?? definitionDigest;
   };
 
-  const redact = (event: StepEvent): JournalEvent => {
+  const finish = (event: StepEvent, stored: Record<string, unknown>): unknown => {
     switch (event.type) {
       case "run-started": {
-        const { definition, inputs, env, secrets, ...request } = event.request;
+        const { definition } = event.request;
         const redacted = caches.definition(definition);
-        const { redactedTexts } = redacted;
         job = { definition, redacted };
-        return {
-          ...event,
-          request: {
-            ...maskJson(request, masker),
-            definition: redacted.json,
-            ...(redactedTexts.length === 0 ? {} : { redactedTexts }),
-            inputs: values(inputs),
-            env: caches.environment(env),
-            ...(secrets === undefined ? {} : { secrets: values(secrets) }),
-          },
-        };
+        const { redactedTexts } = redacted;
+        if (redactedTexts.length === 0) return stored;
+        return { ...stored, request: { ...(stored["request"] as object), redactedTexts } };
       }
-      case "step-opened": {
-        const { reference: opened, ...rest } = event;
-        return { ...rest, name: text(event.name), ...(opened ? { reference: reference(opened) } : {}) };
-      }
-      case "variable-read":
-        return { ...event, name: text(event.name), value: redactValue(event.value, masker) };
-      case "component-resolved":
-        return { ...event, resource: resource(event.resource), fetch: { ...event.fetch } satisfies FetchReport };
-      case "step-planned": {
-        const { component, reference: planned, invocation, secrets, ...rest } = event;
-        return {
-          ...rest,
-          specDefinition: caches.definition(event.specDefinition).json,
-          definitionDigest: digestOfPlan(event),
-          ...(component ? { component: resource(component) } : {}),
-          subpath: text(event.subpath),
-          ...(planned ? { reference: reference(planned) } : {}),
-          inputs: values(event.inputs),
-          invocation: { inputs: values(invocation.inputs), env: values(invocation.env) },
-          definitionEnv: values(event.definitionEnv),
-          ...(secrets === undefined ? {} : { secrets: values(secrets) }),
-          places: maskJson(event.places, masker),
-        };
-      }
-      case "process-starting":
-        return {
-          ...event,
-          command: event.command.map(argument),
-          workDir: text(event.workDir),
-          env: caches.environment(event.env),
-          tools: event.tools.map(resource),
-          places: maskJson(event.places, masker),
-        };
-      case "process-started":
-        return event;
+      case "step-planned":
+        return { ...stored, definitionDigest: digestOfPlan(event) };
       case "secret-found": {
-        const { values: found, ...rest } = event;
-        return { ...rest, count: found.length };
+        const { values, ...rest } = stored;
+        return { ...rest, count: values };
       }
-      case "step-finished": {
-        const { error, ...rest } = event;
-        return {
-          ...rest,
-          ...(error ? { error: failure(error) } : {}),
-          outputs: values(event.outputs),
-          exports: values(event.exports),
-          ...(event.delegateOf === undefined ? {} : { delegateOf: text(event.delegateOf) }),
-          ...(event.skipReason === undefined ? {} : { skipReason: text(event.skipReason) }),
-          ...(event.annotations === undefined ? {} : { annotations: maskJson(event.annotations, masker) }),
-          ...(event.summary === undefined ? {} : { summary: text(event.summary) }),
-        };
-      }
-      case "note":
-        return { ...event, message: text(event.message) };
-      case "run-finished":
-        return { ...event, outcome: outcome(event.outcome), outputs: values(event.outputs) };
+      default:
+        return stored;
     }
   };
   return {
@@ -136,17 +90,25 @@ export function createRedactor(masker: Masker): Redactor {
     redact(event) {
       if (event.type === "secret-found") registerFound(event, masker);
       for (const record of marked(event)) {
-        for (const key of Object.keys(record)) registerSecrets(record[key] as RuntimeValue, masker);
+        for (const key of Object.keys(record)) {
+          registerSecrets(record[key] as RuntimeValue, masker, originOf(event));
+        }
       }
-      return redact(event);
+      const stored = applyRules(event, EVENT_RULES[event.type], context);
+      return finish(event, stored as Record<string, unknown>) as JournalEvent;
     },
   };
 }
 
-// What is derived of a form is no form of the secret, and only so much can be looked for.
+// These values come from the job and from the runner; a step cannot have made them up.
+function originOf({ type }: StepEvent): SecretOrigin {
+  return type === "run-started" || type === "variable-read" ? "job" : "step";
+}
+
+// Texts that are derived from a form are not forms of the secret, and there is room for a limited number only.
 function registerFound({ values }: SecretFound, masker: Masker): void {
   const [secret, ...forms] = values.flatMap((value) => [...secretTexts(value)]);
-  if (secret !== undefined) masker.add(secret);
+  if (secret !== undefined) masker.add(secret, "step");
   for (const form of forms) masker.addForm(form);
 }
 
@@ -176,13 +138,17 @@ function marked(event: StepEvent): readonly Records[] {
 
 interface Caches {
   values(record: Records): Vals;
-  /** As `values()`, remembering each variable's last value: from step to step nearly all stay the same. */
+  /**
+   * Does the same as `values()` and remembers each variable's last value, since nearly all stay the same from step to
+   * step.
+   */
   environment(record: Readonly<Record<string, RuntimeString>>): Vals;
   definition(value: SpecDefinition): RedactedDefinition;
   resource(value: Resource): Resource;
 }
 
-function createCaches(masker: Masker): Caches {
+function createCaches(context: RuleContext): Caches {
+  const { masker } = context;
   let version = masker.version;
   let variables = new Map<string, { readonly value: RuntimeString; readonly key: string; readonly val: ValJson }>();
   let definitions = new WeakMap<SpecDefinition, RedactedDefinition>();
@@ -220,14 +186,7 @@ function createCaches(masker: Masker): Caches {
       refresh();
       const known = resources.get(value);
       if (known) return known;
-      const { uri, downloadLocation } = value;
-      const redacted: Resource = {
-        ...maskJson(value, masker),
-        uri: maskString(publicUrl(uri), masker),
-        ...(downloadLocation === undefined
-          ? {}
-          : { downloadLocation: maskString(publicUrl(downloadLocation), masker) }),
-      };
+      const redacted = applyRules(value, RESOURCE_RULES, context) as Resource;
       resources.set(value, redacted);
       return redacted;
     },

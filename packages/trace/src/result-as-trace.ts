@@ -8,7 +8,7 @@ const STATUSES: Readonly<Record<StepResult_StatusJson, RunStatusJson>> = {
   cancelled: "cancelled",
 };
 
-/** What a result tree says, as the trace that would say no more: for showing it. */
+/** Turns a result tree into a trace that says no more than it, so that it can be shown. */
 export function resultAsTrace(result: StepResultJson): TraceJson {
   const jobName = result.step?.name ?? "";
   return { root: recordOf(result, ""), ...(jobName === "" ? {} : { request: { jobName } }) };
@@ -19,10 +19,10 @@ function recordOf(result: StepResultJson, path: string): StepRecordJson {
   const children = result.subStepResults ?? [];
   return {
     ...(path === "" ? {} : { path }),
-    ...(step?.name === undefined ? {} : { name: step.name }),
+    name: step?.name === undefined ? undefined : step.name,
     det: {
       status: STATUSES[status],
-      ...(step?.step === undefined ? {} : { reference: step.step }),
+      reference: step?.step === undefined ? undefined : step.step,
       ...(execResult === undefined ? {} : { exitCode: execResult.exitCode ?? 0, command: execResult.command ?? [] }),
       outputs: valsOf(outputs),
       exports: valsOf(exports),

@@ -1,11 +1,11 @@
 import { StepResultSchema } from "@steps/proto";
 import { sensitive, type StepEvent } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exampleRun, execStep, jobFinished, jobOpened, resultOf, runStarted } from "../test/events.ts";
 import { fromJson, toJson } from "../test/protobuf.ts";
 
 describe("createResultTree()", () => {
-  it("gives GitLab's result: literal paths, the whole environment, zero values left out", () => {
+  test("gives GitLab's result: literal paths, the whole environment, zero values left out", () => {
     const result = resultOf(exampleRun());
     expect(result.step).toEqual({});
     expect(result.env).toEqual({ PATH: "/bin", TOKEN: "[MASKED]", LEVEL: "job" });
@@ -26,7 +26,7 @@ describe("createResultTree()", () => {
     expect(toJson(StepResultSchema, fromJson(StepResultSchema, result))).toEqual(JSON.parse(JSON.stringify(result)));
   });
 
-  it("tells exit codes, and masks in part what holds a secret", () => {
+  test("tells exit codes, and masks in part what holds a secret", () => {
     const result = resultOf(exampleRun({ exitCode: 3, outputs: { a: sensitive(1), b: ["x", sensitive("secret-1")] } }));
     expect(result).toMatchObject({ status: "failure" });
     expect(result.subStepResults?.[1]).toMatchObject({
@@ -36,7 +36,7 @@ describe("createResultTree()", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["error", "failure"],
     ["timeout", "failure"],
     ["interrupted", "failure"],
@@ -48,7 +48,7 @@ describe("createResultTree()", () => {
     expect(resultOf(events).subStepResults?.map((result) => result.status)).toEqual([reported, reported]);
   });
 
-  it("has no result of a step that could not be loaded", () => {
+  test("has no result of a step that could not be loaded", () => {
     const events: StepEvent[] = [
       runStarted(),
       ...jobOpened(),
@@ -60,7 +60,7 @@ describe("createResultTree()", () => {
     expect(resultOf(events).subStepResults?.map((result) => result.step?.name)).toEqual(["a"]);
   });
 
-  it("says that a run is running while it is", () => {
+  test("says that a run is running while it is", () => {
     expect(resultOf(exampleRun().slice(0, 7))).toMatchObject({
       status: "running",
       subStepResults: [{ status: "running" }],

@@ -4,7 +4,7 @@ import type { JournalEvent, JournalProcessStarting, JournalStepFinished, Journal
 import { plainStrings, plainValues } from "./plain.ts";
 import { invocationOf } from "./step-draft.ts";
 
-/** Folds the events of a run into GitLab's `StepResult`, as its step runner would write it (`steps-language` 17). */
+/** Folds the events of a run into GitLab's `StepResult`, as its step runner would write it (conformance section 17). */
 export interface ResultTree {
   apply(event: JournalEvent): void;
   /** The result so far, in protobuf's JSON form: zero values are absent. */
@@ -99,7 +99,10 @@ function createNode(parent: Node | undefined): Node {
   return { parent, name: "", plan: undefined, process: undefined, end: undefined, env: {}, children: [] };
 }
 
-/** What each level from the job down to the step declared; an invocation wins over the definition that it invokes. */
+/**
+ * Returns the environment that the levels from the job down to the step declared; an invocation wins over the
+ * definition that it invokes.
+ */
 function layersOf(node: Node): Record<string, string> {
   const outer = node.parent ? layersOf(node.parent) : {};
   if (!node.plan) return outer;
@@ -108,7 +111,7 @@ function layersOf(node: Node): Record<string, string> {
 
 function encodeNode({ name, plan, process, end, env, children }: Node): StepResultJson {
   const step: StepJson = plan ? invocationOf(name, plan) : name === "" ? {} : { name };
-  // What never came to be a step, because it could not be loaded, has no result.
+  // A step that could not be loaded has no result.
   const results = children.filter((child) => child.plan !== undefined).map(encodeNode);
   const specDefinition: SpecDefinitionJson | undefined = plan?.specDefinition;
   return {

@@ -1,20 +1,17 @@
-/** What to look for to find one secret: itself, its parts and their usual encodings. */
-export interface SecretForms {
-  readonly patterns: readonly string[];
-  /** Base64 long enough to be wrapped by the tools that write it: looked for across line breaks too. */
-  readonly wrapped: readonly string[];
-}
+import { base64Forms, dumpForms, hexForms, textForms } from "./secret-encodings.ts";
 
 /** Below this many bytes a secret is not looked for at all: masking it would ruin the log. */
 export const MIN_SECRET_BYTES = 5;
-/** From this many bytes on its encodings are looked for as well. */
+/** The length in bytes from which on the encodings of a secret are looked for too. */
 const MIN_ENCODED_BYTES = 8;
 const MIN_FORM_LENGTH = 6;
-const MIN_WRAPPED_LENGTH = 40;
+const MIN_WRAPPED_BASE64 = 40;
 /** Above this a secret is looked for as it is and line by line, not in its encodings. */
 const MAX_ENCODED_BYTES = 65_536;
 const MAX_ENCODED_PARTS_BYTES = 16_384;
-const MAX_PARTS = 2000;
+const MAX_DUMPED_BYTES = 256;
+const MAX_JSON_LENGTH = 1024 * 1024;
+const MAX_COMMON_LENGTH = 16;
 
 const STOP_LIST: ReadonlySet<string> = new Set(
   (
@@ -27,136 +24,111 @@ const STOP_LIST: ReadonlySet<string> = new Set(
 /** Whether a text is too short or too common to be masked. */
 export function isUnmaskable(secret: string): boolean {
   const trimmed = secret.trim();
+  if (trimmed.length > MAX_COMMON_LENGTH) return false;
   return Buffer.byteLength(trimmed) < MIN_SECRET_BYTES || STOP_LIST.has(trimmed.toLowerCase());
 }
 
 /**
- * All forms in which a secret is looked for (`trace-and-security` 2.7): the value, trimmed, each line, each string
- * inside if it is JSON; of 8 bytes and more also base64 and base64url at the three alignments, hex, percent-encoding,
- * and the escapes of JSON, XML, shells and PowerShell.
+ * Yields the unencoded forms of a secret: itself, trimmed, each of its lines, and if it is JSON each string inside it
+ * and each line of these. The bytes are views of few buffers.
  */
-export function secretForms(secret: string): SecretForms {
-  const patterns = new Set<string>([secret, secret.trim()]);
-  const wrapped = new Set<string>();
-  const bytes = Buffer.byteLength(secret);
-  const encode = (text: string): void => {
-    if (Buffer.byteLength(text) < MIN_ENCODED_BYTES) return;
-    for (const form of escapes(text)) if (form.length >= MIN_FORM_LENGTH) patterns.add(form);
-    for (const form of base64Forms(text)) {
-      if (form.length >= MIN_FORM_LENGTH) patterns.add(form);
-      if (form.length >= MIN_WRAPPED_LENGTH) wrapped.add(form);
-    }
-  };
-  if (bytes <= MAX_ENCODED_BYTES) {
-    encode(secret);
-    encode(secret.trim());
-  }
-  for (const part of partsOf(secret)) {
-    patterns.add(part);
-    if (bytes <= MAX_ENCODED_PARTS_BYTES) encode(part);
-  }
-  return { patterns: [...patterns], wrapped: [...wrapped] };
+export function* plainForms(secret: string): Generator<Uint8Array> {
+  const whole = Buffer.from(secret);
+  yield whole;
+  yield* linesOf(whole);
+  for (const leaf of jsonLeaves(secret)) yield* linesOf(Buffer.from(leaf));
 }
 
-function partsOf(secret: string): string[] {
-  const parts = [...linesOf(secret), ...jsonLeaves(secret)].map((part) => part.trim());
-  const usable = parts.filter((part) => Buffer.byteLength(part) >= MIN_FORM_LENGTH && !isUnmaskable(part));
-  return usable.slice(0, MAX_PARTS);
+/** A text without the blanks around it, and each of its lines; not those that are too short or too common. */
+function* linesOf(text: Buffer): Generator<Uint8Array> {
+  const whole = trimmed(text, 0, text.length);
+  if (whole !== undefined) yield whole;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] !== LINE_FEED && text[at] !== CARRIAGE_RETURN) continue;
+    const line = trimmed(text, start, at);
+    if (line !== undefined) yield line;
+    start = at + 1;
+  }
+  const last = start === 0 ? undefined : trimmed(text, start, text.length);
+  if (last !== undefined) yield last;
 }
 
-function linesOf(secret: string): string[] {
-  return /[\r\n]/.test(secret) ? secret.split(/[\r\n]+/) : [];
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+function trimmed(text: Buffer, start: number, end: number): Uint8Array | undefined {
+  let from = start;
+  let to = end;
+  while (from < to && isBlank(text[from] as number)) from += 1;
+  while (to > from && isBlank(text[to - 1] as number)) to -= 1;
+  if (to - from < MIN_SECRET_BYTES) return undefined;
+  if (to - from <= MAX_COMMON_LENGTH && isUnmaskable(text.toString("utf8", from, to))) return undefined;
+  return text.subarray(from, to);
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 32 || (byte >= 9 && byte <= 13);
 }
 
 function jsonLeaves(secret: string): string[] {
-  if (!/^\s*[[{"]/.test(secret)) return [];
+  if (secret.length > MAX_JSON_LENGTH || !/^\s*[[{"]/.test(secret)) return [];
   const leaves: string[] = [];
   try {
     JSON.parse(secret, (_, value: unknown) => {
-      if (typeof value === "string" && leaves.length < MAX_PARTS) leaves.push(value);
+      if (typeof value === "string") leaves.push(value);
       return null;
     });
-  } catch (cause) {
-    void cause;
+  } catch {
     return [];
   }
   return leaves;
 }
 
-function* base64Forms(text: string): Generator<string> {
-  const bytes = Buffer.from(text);
-  for (const lead of [0, 1, 2]) {
-    const encoded = Buffer.concat([Buffer.alloc(lead), bytes]).toString("base64");
-    // Only the digits that the secret alone determines; its neighbours share the first and the last.
-    const determined = encoded.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6));
-    yield determined;
-    yield determined.replaceAll("+", "-").replaceAll("/", "_");
+/** A text that a secret is looked for as, when somebody has encoded it. */
+export interface EncodedForm {
+  readonly text: string;
+  /** Its writers break lines in it: it is looked for across line breaks too. */
+  readonly isWrapped: boolean;
+}
+
+/** The usual encodings of a secret of 8 bytes and more and of its parts, those that are seen most first. */
+export function* encodedForms(secret: string): Generator<EncodedForm> {
+  for (const text of encodedTexts(secret)) {
+    for (const form of textForms(text)) if (form.length >= MIN_FORM_LENGTH) yield { text: form, isWrapped: false };
+    for (const form of base64Forms(text)) {
+      if (form.length >= MIN_FORM_LENGTH) yield { text: form, isWrapped: form.length >= MIN_WRAPPED_BASE64 };
+    }
+    for (const form of hexForms(text)) yield { text: form, isWrapped: false };
   }
 }
 
-function* escapes(text: string): Generator<string> {
-  const hex = Buffer.from(text).toString("hex");
-  yield hex;
-  yield hex.toUpperCase();
-  yield* percentForms(text);
-  yield* jsonForms(text);
-  yield* xmlForms(text);
-  yield text.replaceAll("'", "'\\''");
-  yield text.replaceAll("'", `'"'"'`);
-  yield text.replace(/[^A-Za-z0-9_@%+=:,./-]/g, "\\$&");
-  yield text.replace(/["$`\\]/g, "\\$&");
-  yield text.replaceAll("'", "''");
-  yield text.replaceAll('"', '""');
-}
-
-function* percentForms(text: string): Generator<string> {
-  const strict = percent(text, /[A-Za-z0-9\-._~]/);
-  // What JavaScript leaves as it is, and what a form leaves as it is.
-  const loose = percent(text, /[A-Za-z0-9\-._~!'()*]/);
-  const form = percent(text, /[A-Za-z0-9\-._*]/).replaceAll("%20", "+");
-  for (const encoded of [strict, loose, form, strict.replaceAll("%20", "+")]) {
-    yield encoded;
-    yield encoded.replace(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase());
+/**
+ * Yields the forms in which `od` and similar tools print a secret of at most 256 bytes and its parts. They are in
+ * pieces, because these tools print rows.
+ */
+export function* dumpedForms(secret: string): Generator<Uint8Array> {
+  for (const text of encodedTexts(secret)) {
+    const bytes = Buffer.from(text);
+    if (bytes.length <= MAX_DUMPED_BYTES) yield* dumpForms(bytes);
   }
 }
 
-function percent(text: string, kept: RegExp): string {
-  let encoded = "";
-  for (const byte of Buffer.from(text)) {
-    const char = String.fromCharCode(byte);
-    encoded += kept.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+function encodedTexts(secret: string): ReadonlySet<string> {
+  const texts = new Set<string>();
+  // A text has at least a byte for each of its units.
+  if (secret.length > MAX_ENCODED_BYTES) return texts;
+  const bytes = Buffer.byteLength(secret);
+  const add = (text: string): void => {
+    if (Buffer.byteLength(text) >= MIN_ENCODED_BYTES) texts.add(text);
+  };
+  if (bytes <= MAX_ENCODED_BYTES) {
+    add(secret);
+    add(secret.trim());
   }
-  return encoded;
-}
-
-function* jsonForms(text: string): Generator<string> {
-  const plain = JSON.stringify(text).slice(1, -1);
-  const ascii = plain.replace(/[\u007f-\uffff]/g, unicodeEscape);
-  yield plain;
-  yield ascii;
-  yield plain.replaceAll("/", "\\/");
-  yield ascii.replaceAll("/", "\\/");
-  yield ascii.replaceAll("/", "\\/").replace(/\\u[0-9a-f]{4}/g, (digits) => `\\u${digits.slice(2).toUpperCase()}`);
-  // Go and others keep markup out of JSON.
-  yield plain.replace(/[<>&]/g, unicodeEscape);
-  yield plain.replace(/[<>&'+]/g, unicodeEscape);
-  yield JSON.stringify(plain).slice(1, -1);
-}
-
-function unicodeEscape(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-function* xmlForms(text: string): Generator<string> {
-  const body = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  yield body;
-  for (const [quote, apostrophe] of [
-    ["&quot;", "'"],
-    ["&quot;", "&apos;"],
-    ["&quot;", "&#39;"],
-    ["&quot;", "&#x27;"],
-    ["&#34;", "&#39;"],
-  ] as const) {
-    yield body.replaceAll('"', quote).replaceAll("'", apostrophe);
+  if (bytes > MAX_ENCODED_PARTS_BYTES) return texts;
+  for (const part of [secret, ...jsonLeaves(secret)]) {
+    for (const line of [part, ...part.split(/[\r\n]+/)]) if (!isUnmaskable(line)) add(line.trim());
   }
+  return texts;
 }

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
 import { formatTrace } from "./index.ts";
 
 const { trace } = fold(exampleRun({ exitCode: 3, outputs: {} }));
 
 describe("formatTrace()", () => {
-  it("shows the tree, the components, the outputs and what failed", () => {
+  test("shows the tree, the components, the outputs and what failed", () => {
     expect(formatTrace(trace, { width: 120, hasColor: false })).toMatchInlineSnapshot(`
       "✗ job build  900ms  failure
       ├─ ✓ a  250ms  https://example.com/echo.git@main (222222222222)
@@ -18,7 +18,7 @@ describe("formatTrace()", () => {
     `);
   });
 
-  it("names images as they are written", () => {
+  test("names images as they are written", () => {
     const shown = (requestedVersion: string): string => {
       const resource = { kind: "oci", uri: "oci://h.io/g/i", requestedVersion, digest: {} } as const;
       const root = { children: [{ path: "0", name: "a", det: { component: 0, status: "success" as const } }] };
@@ -28,7 +28,7 @@ describe("formatTrace()", () => {
     expect(shown("sha256:ab")).toContain("oci://h.io/g/i@sha256:ab\n");
   });
 
-  it("shows what an action wants to be seen, and a failure that was allowed", () => {
+  test("shows what an action wants to be seen, and a failure that was allowed", () => {
     const annotations = [
       { level: "warning", message: "look", title: "Here", file: "a.js", line: 3 },
       { level: "notice", message: "done" },
@@ -44,7 +44,7 @@ describe("formatTrace()", () => {
     ]);
   });
 
-  it("cuts what is wider than the terminal", () => {
+  test("cuts what is wider than the terminal", () => {
     for (const width of [10, 40]) {
       const lines = formatTrace(trace, { width, hasColor: false }).split("\n");
       expect(lines.every((line) => Array.from(line).length <= width)).toBe(true);
@@ -52,21 +52,21 @@ describe("formatTrace()", () => {
     }
   });
 
-  it("colours without changing the text", () => {
+  test("colours without changing the text", () => {
     const plain = formatTrace(trace, { width: 60, hasColor: false });
     const coloured = formatTrace(trace, { width: 60, hasColor: true });
     expect(coloured).toContain("\u001b[31m✗\u001b[0m b");
     expect(coloured.replace(/\u001b\[\d+m/g, "")).toBe(plain);
   });
 
-  it("never sends a control character of others to the terminal", () => {
+  test("never sends a control character of others to the terminal", () => {
     const hostile = { ...trace, notes: ["\u001b]52;c;x\u0007 \r\n \u009b31m \u202eabc \u007f"] };
     const shown = formatTrace(hostile, { width: 200, hasColor: false });
     expect(shown).toContain("␛]52;c;x␇ ␍␊ \\u009b31m \\u202eabc ␡");
     expect(shown.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it("shows a trace with nothing in it", () => {
+  test("shows a trace with nothing in it", () => {
     expect(formatTrace({}, { width: 80, hasColor: true })).toBe("");
     expect(formatTrace({ root: {} }, { width: 80, hasColor: false })).toBe("? job  unknown\n");
   });

@@ -67,7 +67,7 @@ export function formatTrace(trace: TraceJson, options: FormatOptions): string {
 interface Branch {
   readonly record: StepRecordJson;
   readonly trace: TraceJson;
-  /** Before the step's own line, and before the lines below it. */
+  /** The text before the step's own line; `below` is the text before the lines below it. */
   readonly lead: string;
   readonly below: string;
 }

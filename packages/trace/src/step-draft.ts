@@ -143,7 +143,7 @@ export function finishDraft(draft: StepDraft, context: FingerprintContext): Step
   };
 }
 
-// What goes before all steps comes first, though its number is taken after theirs.
+// The `pre` phases come before all steps, although they are numbered after them.
 function rankOf({ phase }: StepDraft): number {
   return phase === "pre" ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createMasker } from "./index.ts";
 
 const PREFIX = /(gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt|tok)-|_gitlab_session=)[A-Za-z0-9._=-]+/g;
@@ -27,7 +27,7 @@ function stream(input: string, cuts: readonly number[], secrets: readonly string
 }
 
 describe("tokens in streams", () => {
-  it("are what the pattern says, at any border of chunks, without delay", () => {
+  test("are what the pattern says, at any border of chunks, without delay", () => {
     fc.assert(
       fc.property(text, sizes, (input, cuts) => {
         const expected = input.replaceAll(PREFIX, "$1[MASKED]");
@@ -40,7 +40,7 @@ describe("tokens in streams", () => {
     );
   });
 
-  it("are masked together with secrets, the same at any border", () => {
+  test("are masked together with secrets, the same at any border", () => {
     fc.assert(
       fc.property(
         text,

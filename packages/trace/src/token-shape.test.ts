@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createMasker } from "./index.ts";
 
 function masked(text: string, ...secrets: string[]): string {
@@ -17,7 +17,7 @@ function pushed(chunks: readonly string[], ...secrets: string[]): string[] {
 }
 
 describe("tokens by their shape", () => {
-  it.each([
+  test.each([
     ["a glpat-Ab0_-.= b", "a glpat-[MASKED] b"],
     ["xglpat-abc", "xglpat-[MASKED]"],
     ["glpat-aglpat-b c", "glpat-[MASKED] c"],
@@ -34,24 +34,24 @@ describe("tokens by their shape", () => {
     expect(pushed(Array.from(text)).join("")).toBe(expected);
   });
 
-  it("knows every prefix of GitLab's runner and those that came later", () => {
+  test("knows every prefix of GitLab's runner and those that came later", () => {
     const names = "pat oas dt rt rtr cbt ptt ft imt agent soat ffct wt tok".split(" ");
     for (const name of names) expect(masked(`gl${name}-x`)).toBe(`gl${name}-[MASKED]`);
   });
 
-  it("is off unless it is asked for", () => {
+  test("is off unless it is asked for", () => {
     expect(createMasker().text("glpat-abc")).toBe("glpat-abc");
     const chunk = Buffer.from("glpat-abc");
     expect(createMasker().stream().push(chunk)).toBe(chunk);
   });
 
-  it("holds nothing back and keeps the borders of writes, also within a prefix and a token", () => {
+  test("holds nothing back and keeps the borders of writes, also within a prefix and a token", () => {
     expect(pushed(["x glp", "at-", "ab", "", "cd e", "f"])).toEqual(["x glp", "at-", "[MASKED]", "", " e", "f", ""]);
     const chunk = Buffer.from("nothing here but a glint of gl and _gitlab_");
     expect(createMasker({ masksTokens: true }).stream().push(chunk)).toBe(chunk);
   });
 
-  it("masks a token without an end to its end, in bounded memory", () => {
+  test("masks a token without an end to its end, in bounded memory", () => {
     const stream = createMasker({ masksTokens: true }).stream();
     stream.push(Buffer.from("glpat-"));
     const piece = Buffer.alloc(65_536, "a");
@@ -60,7 +60,7 @@ describe("tokens by their shape", () => {
     expect(Buffer.from(stream.push(Buffer.from("a b"))).toString()).toBe(" b");
   });
 
-  it("leaves one mark where tokens and secrets overlap", () => {
+  test("leaves one mark where tokens and secrets overlap", () => {
     expect(masked("glpat-abcdef!", "glpat-abc")).toBe("[MASKED]!");
     expect(masked("glpat-abcdef!ghi", "def!ghi")).toBe("glpat-[MASKED]");
     expect(masked("123456glpat-ab", "123456gl")).toBe("[MASKED]pat-[MASKED]");
@@ -68,7 +68,7 @@ describe("tokens by their shape", () => {
     expect(pushed(["glpat-abcd", "ef", "!ghi."], "def!ghi").join("")).toBe("glpat-[MASKED].");
   });
 
-  it("keeps what was found when a secret is added in the middle", () => {
+  test("keeps what was found when a secret is added in the middle", () => {
     const masker = createMasker({ masksTokens: true });
     masker.add("abcdefgh");
     const stream = masker.stream();

@@ -63,7 +63,7 @@ function replacePath(text: string, path: string, name: string): string {
   return result + text.slice(from);
 }
 
-/** What a file name is usually made of: `/work` is no place in `/work2` or `/a/work`. */
+/** Tells whether a character usually belongs to a file name: `/work` does not occur in `/work2` or `/a/work`. */
 function isNameCharacter(text: string, at: number): boolean {
   const code = at < 0 || at >= text.length ? 0 : text.charCodeAt(at);
   if (code > 127) return true;

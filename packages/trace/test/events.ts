@@ -1,5 +1,4 @@
 import {
-  digestOf,
   encodeSpecDefinition,
   type ExecDefinition,
   type GitReference,
@@ -11,6 +10,7 @@ import {
   type SpecDefinition,
   type StepEvent,
 } from "@steps/model";
+import { digestOf } from "@steps/platform";
 import type { TraceJson } from "@steps/proto";
 import {
   createJournal,
@@ -240,7 +240,7 @@ export interface Folded {
   readonly masker: Masker;
 }
 
-/** What the engine does with the events of a run. */
+/** Treats the events of a run as the engine does. */
 export function fold(events: readonly StepEvent[]): Folded {
   const masker = createMasker();
   const redactor = createRedactor(masker);

@@ -10,8 +10,8 @@ export const follow: Command = {
   summary: "Print the output of a job that runs or ran, from its beginning, and exit as it does",
   usage: "ID [TARGET] [flags]",
   description: [
-    "The job is kept, so that it can be followed again, until it is closed or expires. Ctrl-C cancels it and follows it to its " +
-      "end; a second one leaves at once.",
+    "The job is kept, so that it can be followed again, until it is closed or expires. Ctrl-C leaves it alone: it goes on, and " +
+      "runner-bridge cancel ends it. A second one ends this command at once.",
   ],
   flags: {
     close: { type: "boolean", summary: "Close the job when it has ended" },
@@ -25,7 +25,7 @@ export const follow: Command = {
     await using target = openTarget(line);
     const known = findRecord(id, target.name);
     const record = known ?? { id, target: target.name };
-    const shown = { token: tokenOf(line) ?? known?.token, record, keep: !line.boolean("close") };
+    const shown = { token: tokenOf(line) ?? known?.token, record, keep: !line.boolean("close"), detaches: true };
     return await showJob(line, shown, (options) => followJob(target.dial, id, options));
   },
 };

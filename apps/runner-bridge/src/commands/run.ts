@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { type JobRequest, type JobVariable, runAndFollow, startJob } from "@steps/client";
-import { type Command, type CommandLine, print, readSecrets, UsageError } from "@steps/console";
+import { type Command, type CommandLine, grouped, print, readSecrets, UsageError } from "@steps/console";
+import { decodeUtf8 } from "@steps/model";
 import { openTarget, type Target } from "../dial-target.ts";
 import { explainFailure } from "../explain-failure.ts";
 import { commonFlags, followFlags, tokenOf, windowsOf } from "../follow-flags.ts";
@@ -22,28 +23,12 @@ export const run: Command = {
     "The same --id on the same target is the same job, never a second one, until it is closed.",
   ],
   flags: {
-    id: { type: "string", summary: "The job's id; random by default", env: "RUNNER_BRIDGE_JOB_ID" },
-    name: { type: "string", summary: "The job's name in its trace" },
-    "work-dir": {
-      type: "string",
-      placeholder: "DIR",
-      summary: "Where the job runs, an absolute path there; the service's own directory by default",
-    },
-    env: { type: "pairs", summary: "Variables of the environment that the job starts from" },
-    inputs: {
-      type: "pairs",
-      summary: "Inputs of the definition, read by their declared types; lists and objects are JSON",
-    },
-    variable: { type: "pairs", summary: "Job variables, ${{ vars.NAME }}" },
+    ...followFlags,
+    variable: { type: "pairs", summary: "A job variable, ${{ vars.NAME }}; repeat for more" },
     "masked-variable": {
       type: "list",
       placeholder: "NAME[=VALUE]",
       summary: "A job variable that is a secret; without a value that of the environment here; repeat for more",
-    },
-    mask: {
-      type: "list",
-      placeholder: "VALUE",
-      summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
     },
     secret: {
       type: "list",
@@ -51,11 +36,37 @@ export const run: Command = {
       summary:
         "A secret that the job can grant to steps that ask for it; VALUE may be env:X or file:P of here; repeat for more",
     },
-    timeout: { type: "duration", summary: "Stop the job after this time, exit code 124", env: "RUNNER_BRIDGE_TIMEOUT" },
-    grace: { type: "duration", summary: "What a cancelled step has between TERM and KILL", env: "RUNNER_BRIDGE_GRACE" },
-    detach: { type: "boolean", summary: "Start the job, print its id and leave" },
-    keep: { type: "boolean", summary: "Do not close the job when it has ended" },
-    ...followFlags,
+    ...grouped("The job", {
+      id: { type: "string", summary: "The job's id; random by default", env: "RUNNER_BRIDGE_JOB_ID" },
+      name: { type: "string", summary: "The job's name in its trace" },
+      "work-dir": {
+        type: "string",
+        placeholder: "DIR",
+        summary: "Where the job runs, an absolute path there; the service's own directory by default",
+      },
+      inputs: {
+        type: "pairs",
+        summary: "An input of the definition, read by its declared type; lists and objects are JSON; repeat for more",
+      },
+      env: { type: "pairs", summary: "A variable of the environment that the job starts from; repeat for more" },
+      mask: {
+        type: "list",
+        placeholder: "VALUE",
+        summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
+      },
+      timeout: {
+        type: "duration",
+        summary: "Stop the job after this time, exit code 124",
+        env: "RUNNER_BRIDGE_TIMEOUT",
+      },
+      grace: {
+        type: "duration",
+        summary: "What a cancelled step has between TERM and KILL",
+        env: "RUNNER_BRIDGE_GRACE",
+      },
+      detach: { type: "boolean", summary: "Start the job, print its id and leave" },
+      keep: { type: "boolean", summary: "Do not close the job when it has ended" },
+    }),
     ...commonFlags,
   },
   positionals: { min: 1, max: 1 },
@@ -103,6 +114,7 @@ async function detach(
 
 function readRequest(line: CommandLine, target: Target): JobRequest {
   const [path = ""] = line.positionals;
+  const source = path === "-" ? "<stdin>" : path;
   const id = line.string("id");
   if (id === "" || Buffer.byteLength(id ?? "") > 256) throw new UsageError("--id takes 1 to 256 bytes");
   const workDir = workDirOf(line, target);
@@ -110,17 +122,17 @@ function readRequest(line: CommandLine, target: Target): JobRequest {
   const timeoutMs = line.number("timeout");
   const graceMs = line.number("grace");
   return {
-    definition: readFileSync(path === "-" ? 0 : path, "utf8"),
-    source: path === "-" ? "<stdin>" : path,
+    definition: decodeUtf8(source, readFileSync(path === "-" ? 0 : path)),
+    source,
     env: line.pairs("env"),
     inputs: line.pairs("inputs"),
     variables: { ...variablesOf(line), ...maskedOf(line) },
-    secrets: readSecrets(line.list("secret")),
+    grants: readSecrets(line.list("secret")),
     maskedValues: line.list("mask"),
-    ...(name === undefined ? {} : { name }),
-    ...(workDir === undefined ? {} : { workDir }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    name,
+    workDir,
+    timeoutMs,
+    graceMs,
   };
 }
 

@@ -8,7 +8,7 @@ import { LAUNCHER_CODES, launcherElf } from "./launcher-elf.ts";
 import { findRuntime } from "./runtime-source.ts";
 import { markSuperseded, sweepRuntimes } from "./sweep-runtimes.ts";
 
-/** What a bootstrap left. */
+/** The files that a bootstrap made. */
 export interface Bootstrapped {
   /** The launcher. */
   readonly path: string;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 /** The file beside the launcher with certificates that are trusted besides those that Node brings along. */
 export const CERTIFICATES_NAME = "ca-certs.pem";
 
-/** What `fetch` of Node says before it connects. */
+/** The channel on which Node's `fetch` announces a connection before it is made. */
 const CONNECT_CHANNEL = "undici:client:beforeConnect";
 
 /**

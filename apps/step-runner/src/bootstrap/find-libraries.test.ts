@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, truncateSync, writeFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { findLibraries, mappedPrograms, readElf } from "@steps/executor";
+import { findLibraries, mappedPrograms, readElf } from "@steps/containers/own-program";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
 import { LAUNCHER_CODES, launcherElf } from "./launcher-elf.ts";

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { BootstrapError } from "./bootstrap-error.ts";
 import { isComplete, MANIFEST_NAME, type RuntimeManifest, type RuntimeSource } from "./runtime-source.ts";
 
-/** What the folders of a launcher's runtimes start with. */
+/** Returns the prefix that the folders of a launcher's runtimes have in common. */
 export function runtimePrefix(launcher: string): string {
   return `.${launcher}-runtime-`;
 }

@@ -1,5 +1,5 @@
 /**
- * What a launcher does, on either machine:
+ * The machine code of a launcher does the following on either machine:
  *
  * 1. It walks through the environment and puts "%" in place of the first letter of each variable that would change how the
  *    private Node or its loader starts: `LD_*`, `OPENSSL_*`, and `NODE_*` except `NODE_EXTRA_CA_CERTS`. They are meant for

@@ -27,9 +27,9 @@ function placeLauncher(
 
 type Environment = Record<string, string>;
 
-/** What a launcher gives to the program it starts: arguments and environment. */
+/** Returns the arguments and the environment that a launcher gives to the program that it starts. */
 function launch(path: string, args: readonly string[], env: Environment = {}, argv0?: string): [string[], Environment] {
-  const ended = spawnSync(path, [...args], { env, encoding: "utf8", ...(argv0 === undefined ? {} : { argv0 }) });
+  const ended = spawnSync(path, [...args], { env, encoding: "utf8", argv0 });
   expect(ended.stderr).toBe("");
   return JSON.parse(ended.stdout) as [string[], Environment];
 }
@@ -172,7 +172,7 @@ describe.skipIf(OWN === undefined)("a launcher", () => {
 
   test.skipIf(!hasProgram("busybox"))("needs little room on the stack", () => {
     const busybox = realpathSync(spawnSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).stdout.trim());
-    // What it is called by tells busybox what to do.
+    // The name that busybox is called by tells it what to do.
     const { path } = placeLauncher({ name: "echo", program: busybox, args: [{ text: "one" }] });
     const limited = ["-c", `ulimit -s 64; exec "$0" two`, path];
     expect(spawnSync("sh", limited, { encoding: "utf8" }).stdout).toBe(`one ${path} ${path} two\n`);

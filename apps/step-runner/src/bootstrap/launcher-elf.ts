@@ -5,7 +5,7 @@ import { LAUNCHER_X64 } from "./launcher-x64.ts";
 /** An argument that a launcher adds: a text as it is, or a path below the launcher's own folder. */
 export type LauncherArgument = { readonly text: string } | { readonly beside: string };
 
-/** What a launcher starts. */
+/** The program that a launcher starts, and its arguments. */
 export interface LauncherTarget {
   /** The program, as a path below the launcher's folder. */
   readonly program: string;

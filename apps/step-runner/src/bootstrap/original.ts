@@ -39,8 +39,7 @@ function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }
@@ -48,8 +47,7 @@ function isProgram(path: string): boolean {
 function real(path: string): string {
   try {
     return realpathSync(path);
-  } catch (cause) {
-    void cause;
+  } catch {
     return path;
   }
 }

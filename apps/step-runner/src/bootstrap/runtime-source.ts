@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { findLibraries } from "@steps/executor";
+import { findLibraries } from "@steps/containers/own-program";
 import { messageOf } from "@steps/model";
 import { VERSION } from "../version.ts";
 import { BootstrapError } from "./bootstrap-error.ts";
@@ -9,17 +9,17 @@ import { ownStart } from "./start.ts";
 
 /** A file of a runtime folder. */
 export interface RuntimeFile {
-  /** Where it is in the folder. */
+  /** The path of the file in the folder. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** What is in a runtime folder; it is kept there as `runtime.json`. */
+/** Describes the contents of a runtime folder; it is kept there as `runtime.json`. */
 export interface RuntimeManifest {
   readonly version: string;
   readonly node: string;
-  /** Of the names and contents of all files: two folders with the same digest are the same. */
+  /** The digest of the names and contents of all files: two folders with the same digest are equal. */
   readonly digest: string;
   /** Arguments that its loader takes before the program. */
   readonly loaderArgs: readonly string[];
@@ -33,7 +33,7 @@ export interface RuntimeSource {
 }
 
 export const MANIFEST_NAME = "runtime.json";
-/** What is read at once. */
+/** The number of bytes that are read at once. */
 const CHUNK_BYTES = 1_048_576;
 
 /**

@@ -59,7 +59,9 @@ function nameOf(paths: readonly (string | undefined)[]): ProgramName {
   return NAMES.find((name) => name === called.find((text) => NAMES.some((known) => known === text))) ?? "step-runner";
 }
 
-/** What the launcher hides from Node is for the programs of the image. */
+/**
+ * The variables that the launcher hides from Node are meant for the programs of the image, so they are given back here.
+ */
 function revealVariables(env: Environment): void {
   for (const name of Object.keys(env)) {
     const letter = /^%(?:(D_)|(ODE_)|PENSSL_)/.exec(name);
@@ -78,8 +80,7 @@ function recoverArgs(env: Environment): { readonly args?: readonly string[]; rea
   try {
     const args: unknown = JSON.parse(Buffer.from(text, "base64").toString());
     return Array.isArray(args) && args.every((arg) => typeof arg === "string") ? { args } : { error };
-  } catch (cause) {
-    void cause;
+  } catch {
     return { error };
   }
 }

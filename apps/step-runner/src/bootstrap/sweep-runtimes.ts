@@ -5,7 +5,7 @@ import { runtimePrefix } from "./install-runtime.ts";
 /** How long a runtime stays that no launcher names any more: containers that we cannot see may still use it. */
 const SUPERSEDED_MS = 86_400_000;
 
-/** Where the runtimes of a launcher are. */
+/** The folder and the name prefix of a launcher's runtimes. */
 export interface RuntimePlace {
   readonly dir: string;
   /** The name of the launcher. */
@@ -29,7 +29,7 @@ export function sweepRuntimes({ dir, launcher }: RuntimePlace, current: string):
   const used = runningPrograms();
   for (const name of old) {
     const path = join(dir, name);
-    // What we may not remove stays; it only takes room.
+    // Files that we may not remove stay; they only take room.
     if (!used.some((program) => program.startsWith(`${path}/`)))
       ignoreErrors(() => rmSync(path, { recursive: true, force: true }));
   }
@@ -42,9 +42,8 @@ function runtimesIn({ dir, launcher }: RuntimePlace): string[] {
 function names(launcher: string, runtime: string): boolean {
   try {
     return readFileSync(launcher).includes(`${runtime}/`);
-  } catch (cause) {
+  } catch {
     // There is none, or it is not ours to read.
-    void cause;
     return false;
   }
 }
@@ -60,9 +59,8 @@ function runningPrograms(): string[] {
     .flatMap((pid) => {
       try {
         return [readlinkSync(`/proc/${pid}/exe`)];
-      } catch (cause) {
+      } catch {
         // It ended, or belongs to somebody else.
-        void cause;
         return [];
       }
     });
@@ -71,7 +69,5 @@ function runningPrograms(): string[] {
 function ignoreErrors(action: () => void): void {
   try {
     action();
-  } catch (cause) {
-    void cause;
-  }
+  } catch {}
 }

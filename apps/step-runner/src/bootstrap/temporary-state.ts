@@ -30,8 +30,7 @@ function isWritable(path: string): boolean {
   try {
     accessSync(at, constants.W_OK | constants.X_OK);
     return true;
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }
@@ -41,9 +40,8 @@ function isPrivate(dir: string, uid: number): boolean {
     if (!existsSync(dir)) mkdirSync(dir, { mode: 0o700 });
     const stat = lstatSync(dir);
     return stat.isDirectory() && stat.uid === uid && (stat.mode & 0o022) === 0;
-  } catch (cause) {
+  } catch {
     // There are no temporary files either; what needs a folder says so.
-    void cause;
     return false;
   }
 }

@@ -1,5 +1,5 @@
+import { runBuiltin } from "@steps/builtins/run";
 import type { Command } from "@steps/console";
-import { runBuiltin } from "@steps/engine";
 
 /** The process of a built-in step: what `builtin://NAME` starts. */
 export const builtin: Command = {

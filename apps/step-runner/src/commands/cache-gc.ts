@@ -38,8 +38,8 @@ async function run(line: CommandLine): Promise<number> {
   const maxMib = line.number("max-size");
   const maxAgeMs = line.number("max-age");
   const report = await engine.cache.collect({
-    ...(maxMib === undefined ? {} : { maxBytes: maxMib * MIB }),
-    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+    maxBytes: maxMib === undefined ? undefined : maxMib * MIB,
+    maxAgeMs,
   });
   const mib = (bytes: number) => `${(bytes / MIB).toFixed(1)} MiB`;
   const inUse = report.leased === 0 ? "" : `, ${report.leased} in use`;

@@ -5,10 +5,10 @@ import { fetchFlags } from "../run-flags.ts";
 
 export const cacheVerify: Command = {
   name: "cache verify",
-  summary: "Compare every component in the cache with its digest",
+  summary: "Compare everything in the cache with its digest",
   usage: "[flags]",
   description: [
-    "A component that is not what it was is taken out, and fetched again when it is next used. Exit code 1 if there was one.",
+    "Files, archives and the records of what commits and digests lead to are read in full. What is not what it was is taken out, and fetched again when it is next used. Exit code 1 if there was something.",
   ],
   flags: fetchFlags,
   positionals: { min: 0, max: 0 },
@@ -16,11 +16,15 @@ export const cacheVerify: Command = {
   run,
 };
 
+function shown(text: string): string {
+  return /^[0-9a-f]{64}$/.test(text) ? shortDigest(text) : text;
+}
+
 async function run(line: CommandLine): Promise<number> {
   await using engine = openEngine(line);
   const report = await engine.cache.verify();
   for (const { path, expected, actual } of report.damaged) {
-    await print(`${path} is damaged and was taken out: it is ${shortDigest(actual)}, not ${shortDigest(expected)}\n`);
+    await print(`${path} is damaged and was taken out: it is ${shown(actual)}, not ${shown(expected)}\n`);
   }
   const count = report.trees + report.archives;
   await print(`${count} components and archives checked, ${report.damaged.length} damaged\n`);

@@ -8,6 +8,7 @@ import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
+import { variablesOfShell } from "../shell-variables.ts";
 import type { ServedJob } from "../run-served-job.ts";
 import { portFlags } from "../serve-flags.ts";
 
@@ -17,12 +18,13 @@ export const ci: Command = {
   usage: "[flags]",
   description: [
     "STEPS holds a YAML list of steps. Steps run in CI_PROJECT_DIR, or in the current directory if it is not set; " +
-      "variables that start with CI_, GITLAB_ or DOCKER_ are the job variables, ${{ vars.NAME }}.",
+      "variables that start with CI_, GITLAB_ or DOCKER_ are the job variables, ${{ vars.NAME }}. In a job of GitLab " +
+      "(GITLAB_CI is true) those that the calling shell has set itself are job variables too: the runner exports a job's own so.",
     "In a CI job (CI_PROJECT_DIR is set) the trace is written to trace.json there, unless --output-file names another place.",
     "With --port the job, CI_JOB_ID or ci by name, can be followed and cancelled there while it runs; without STEPS it only serves.",
   ],
   flags: { ...runFlags, ...portFlags },
-  positionals: { min: 0, max: 0 },
+  positionals: { min: 0, max: 1 },
   examples: [
     ['STEPS="$(cat steps.yml)" step-runner ci', "run the steps of a file"],
     [
@@ -34,6 +36,12 @@ export const ci: Command = {
 };
 
 async function run(line: CommandLine): Promise<number> {
+  const [argument] = line.positionals;
+  if (argument !== undefined)
+    throw new UsageError(
+      `Unexpected argument: "${argument}"`,
+      `ci reads the variable STEPS: STEPS="$(cat ${existsSync(argument) ? argument : "steps.yml"})" step-runner ci`,
+    );
   const text = process.env["STEPS"];
   const port = line.number("port");
   if (text === undefined && port !== undefined) return serveOnPort(line, port);
@@ -45,21 +53,27 @@ async function run(line: CommandLine): Promise<number> {
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);
   const workDir = isJob ? absolute(projectDir) : process.cwd();
-  const vars = { ...jobVariables(process.env), ...variablesFromEnvironment(line) };
+  const isGitlabJob = process.env["GITLAB_CI"] === "true";
+  const vars = {
+    ...(isGitlabJob ? variablesOfShell(process.env) : {}),
+    ...jobVariables(process.env),
+    ...variablesFromEnvironment(line),
+  };
   const job = {
     entry: "ci",
+    name: process.env["CI_JOB_NAME"],
     source: "STEPS",
     specDefinition,
     positionOf: compiled.positionOf,
+    inputs: {},
     vars,
     env: stepsEnvironment(line, vars),
     workDir,
     baseDir: workDir,
-    ...(process.env["CI_JOB_NAME"] === undefined ? {} : { jobName: process.env["CI_JOB_NAME"] }),
   } as const;
   const defaults = isJob ? { outputFile: join(workDir, "trace.json") } : {};
   if (port === undefined) return runJob(line, job, defaults);
-  return serveOnPort(line, port, { id: process.env["CI_JOB_ID"] || "ci", request: job, ...defaults });
+  return serveOnPort(line, port, { id: process.env["CI_JOB_ID"] || "ci", job, ...defaults });
 }
 
 // A service is loaded only where one is wanted.

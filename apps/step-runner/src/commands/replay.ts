@@ -1,9 +1,20 @@
-import { type Command, type CommandLine, errors, output, print, readSecrets, terminalOf } from "@steps/console";
+import {
+  type Command,
+  type CommandLine,
+  errors,
+  grouped,
+  output,
+  print,
+  readSecrets,
+  terminalOf,
+} from "@steps/console";
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
 import { sourceFlags } from "../component-flags.ts";
 import { githubFlags, githubOptions } from "../github-flags.ts";
+import { exportFlags } from "../allowed-exports.ts";
+import { hideEnvironment } from "../hide-environment.ts";
 import { openEngine } from "../open-engine.ts";
 import { Progress } from "../progress.ts";
 import { readTrace } from "../read-trace.ts";
@@ -21,7 +32,7 @@ export const replay: Command = {
   summary: "Run a trace again with exactly its components and inputs, and compare",
   usage: "TRACE [flags]",
   description: [
-    "Components are verified before anything runs. Exit codes: 0 the same, 10 different, 11 a component is not what the " +
+    "Components are verified before anything runs. Exit codes: 0 the same (also if the job failed in both, which the report says), 10 different, 11 a component is not what the " +
       "trace names, 12 a component cannot be had, 13 a redacted value is missing, 14 the trace is damaged or was changed, 15 the runtime differs " +
       "(with --strict), 16 a newer kind of trace, 130 cancelled, 1 a fault of the runner.",
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
@@ -29,30 +40,35 @@ export const replay: Command = {
   flags: {
     "dry-run": { type: "boolean", summary: "Only show what would be used" },
     yes: { type: "boolean", summary: "Do not ask", env: "STEP_RUNNER_YES" },
-    strict: { type: "boolean", summary: "Logs, tools and the machine must be the same too" },
-    ignore: {
-      type: "list",
-      placeholder: "POINTER",
-      summary: "A difference that does not count, such as outputs.build.time; repeat for more",
-    },
     secret: {
       type: "list",
       placeholder: "NAME=VALUE",
       summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
     },
-    report: { type: "string", summary: "The form of the report", choices: ["text", "json"], default: "text" },
-    "report-only": { type: "boolean", summary: "Exit with 0 also when the run differs" },
-    "work-dir": {
-      type: "string",
-      placeholder: "DIR",
-      summary: "Where the steps run; the recorded directory by default",
-    },
     "output-file": { type: "string", placeholder: "FILE", summary: "Write the trace of the replay to a file" },
     timeout: runFlags["timeout"] as (typeof runFlags)[string],
-    grace: runFlags["grace"] as (typeof runFlags)[string],
-    "trace-sync": runFlags["trace-sync"] as (typeof runFlags)[string],
     quiet: runFlags["quiet"] as (typeof runFlags)[string],
-    "state-dir": stateDir,
+    ...exportFlags,
+    ...grouped("The comparison and its report", {
+      strict: { type: "boolean", summary: "Logs, tools and the machine must be the same too" },
+      ignore: {
+        type: "list",
+        placeholder: "POINTER",
+        summary: "A difference that does not count, such as outputs.build.time; repeat for more",
+      },
+      report: { type: "string", summary: "The form of the report", choices: ["text", "json"], default: "text" },
+      "report-only": { type: "boolean", summary: "Exit with 0 also when the run differs" },
+    }),
+    ...grouped("The run and its records", {
+      "work-dir": {
+        type: "string",
+        placeholder: "DIR",
+        summary: "Where the steps run; the recorded directory by default",
+      },
+      grace: runFlags["grace"] as (typeof runFlags)[string],
+      "state-dir": stateDir,
+      "trace-sync": runFlags["trace-sync"] as (typeof runFlags)[string],
+    }),
     ...fetchFlags,
     ...sourceFlags,
     ...githubFlags,
@@ -92,6 +108,7 @@ async function execute(
   trace: Trace,
   secrets: Readonly<Record<string, string>>,
 ): Promise<ReplayReport> {
+  hideEnvironment();
   const written = [line.string("output-file"), line.positionals[0], "step-results.json", "step-results.txtpb"];
   await using engine = openEngine(line, { excluded: written });
   using stop = new StopSignals();
@@ -103,7 +120,7 @@ async function execute(
   const stdout = line.string("report") === "json" ? errors : output;
   const report = await engine.replay(trace, {
     secrets,
-    ...(workDir === undefined ? {} : { workDir: absolute(workDir) }),
+    workDir: workDir === undefined ? undefined : absolute(workDir),
     isStrict: line.boolean("strict"),
     github: githubOptions(line),
     ignore: line.list("ignore"),
@@ -112,8 +129,8 @@ async function execute(
       onProgress: progress.onProgress,
       onOutput: (stream, chunk) => (stream === "stdout" ? stdout : errors).write(chunk),
     },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    timeoutMs,
+    graceMs,
     hurry: stop.hurry,
     signal: stop.signal,
   });

@@ -1,5 +1,5 @@
-import { type Command, type CommandLine, readSecrets, UsageError } from "@steps/console";
-import { existsSync, readFileSync } from "node:fs";
+import { type Command, type CommandLine, grouped, readSecrets, UsageError } from "@steps/console";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
 import type { Engine } from "@steps/engine";
@@ -14,11 +14,11 @@ import {
 } from "@steps/model";
 import { showDiagnostics } from "../diagnose.ts";
 import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readSource } from "../read-source.ts";
 import { gitFlags, readReference } from "../reference-argument.ts";
 import { runFlags } from "../run-flags.ts";
 import { absolute } from "../absolute.ts";
-import { type JobRequest, MAX_TIMER_MS, runJob } from "../run-job.ts";
+import { type CommandJob, MAX_TIMER_MS, runJob } from "../run-job.ts";
 
 export const run: Command = {
   name: "run",
@@ -31,24 +31,33 @@ export const run: Command = {
     "A GitHub action is named as after uses: in a workflow: owner/repo@REF, owner/repo/dir@REF, docker://image, or a folder " +
       "with an action.yml.",
     "--json takes a list of steps, a definition, {spec, definition}, or a baseline message.",
+    "Several inputs may stand in one --inputs, as GitLab's step runner takes them: a comma with NAME= behind it begins the next one. " +
+      `A value that holds such a comma goes into double quotes with its name: --inputs '"query=a,b=c"'. The same is true of --env and --job.`,
   ],
   flags: {
-    inputs: { type: "pairs", summary: "Inputs of the step, read by their declared types; lists and objects are JSON" },
-    env: { type: "pairs", summary: "Variables of the environment that the step starts from" },
-    job: { type: "pairs", summary: "Job variables, ${{ vars.NAME }}" },
+    inputs: {
+      type: "comma-pairs",
+      summary: "Inputs of the step, read by their declared types; lists and objects are JSON; repeat for more",
+    },
     json: { type: "string", placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" },
-    "text-proto-step-file": {
-      type: "string",
-      placeholder: "FILE",
-      summary: "Run the definition in this file: a baseline message in protobuf's text form",
-    },
-    "work-dir": {
-      type: "string",
-      placeholder: "DIR",
-      summary: "Where the step runs; the current directory by default",
-    },
-    ...gitFlags,
     ...runFlags,
+    ...grouped("Environment and secrets of the steps", {
+      env: { type: "comma-pairs", summary: "Variables of the environment that the step starts from; repeat for more" },
+      job: { type: "comma-pairs", summary: "Job variables, ${{ vars.NAME }}; repeat for more" },
+    }),
+    ...gitFlags,
+    ...grouped("The run and its records", {
+      "text-proto-step-file": {
+        type: "string",
+        placeholder: "FILE",
+        summary: "Run the definition in this file: a baseline message in protobuf's text form",
+      },
+      "work-dir": {
+        type: "string",
+        placeholder: "DIR",
+        summary: "Where the step runs; the current directory by default",
+      },
+    }),
   },
   positionals: { min: 0, max: 1 },
   examples: [
@@ -74,14 +83,14 @@ async function execute(line: CommandLine): Promise<number> {
     baseDir: workDir,
   } as const;
   return runJob(line, async (engine, signal) => {
-    const given = { inputs: line.pairs("inputs"), secrets: Object.keys(readSecrets(line.list("secret"))) };
+    const given = { inputs: line.pairs("inputs"), granted: Object.keys(readSecrets(line.list("secret"))) };
     const invoked = await giveInputs(input, given, (step) => specOf(engine, step, { line, workDir, signal }));
     return { ...job, ...invoked };
   });
 }
 
-type Definition = Pick<JobRequest, "source" | "specDefinition" | "positionOf" | "inputs"> & {
-  /** Where its local references start, if that is not the job's directory. */
+type Definition = Pick<CommandJob, "source" | "specDefinition" | "positionOf"> & {
+  /** The folder that local references start from. Default: the job's directory. */
   readonly baseDir?: string;
 };
 type Input = { readonly source: string; readonly step: StepReference } | (Definition & { readonly step?: undefined });
@@ -99,7 +108,7 @@ function readDefinition(line: CommandLine): Input | undefined {
   if (line.string("json") !== undefined && line.positionals.length > 0) {
     throw new UsageError("Both a step and --json are given");
   }
-  const source = json === "-" ? { name: "<stdin>", text: readStdin() } : { name: "<argument>", text: json };
+  const source = json === "-" ? readSource("-") : { name: "<argument>", text: json };
   const compiled = compileInput(source, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
@@ -110,7 +119,7 @@ function readDefinition(line: CommandLine): Input | undefined {
 function readMessageFile(line: CommandLine, path: string): Input | undefined {
   if (line.string("json") !== undefined || line.positionals.length > 0)
     throw new UsageError("Both --text-proto-step-file and another step are given");
-  const source = { name: path, text: readFileSync(path, "utf8") };
+  const source = readSource(path);
   const compiled = compilePrototext(source, { isLenient: line.boolean("lenient") });
   showDiagnostics(line, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
@@ -125,10 +134,10 @@ async function giveInputs(
   input: Input,
   {
     inputs: given,
-    secrets,
-  }: { readonly inputs: Readonly<Record<string, string>>; readonly secrets: readonly string[] },
+    granted,
+  }: { readonly inputs: Readonly<Record<string, string>>; readonly granted: readonly string[] },
   specOfStep: (step: StepReference) => Promise<Spec | undefined>,
-): Promise<Definition> {
+): Promise<Definition & Pick<CommandJob, "inputs">> {
   const names = Object.keys(given);
   if (input.step === undefined) return { ...input, inputs: mark(given, input.specDefinition.spec) };
   const spec = names.length === 0 ? undefined : await specOfStep(input.step);
@@ -137,13 +146,13 @@ async function giveInputs(
   const own = Object.fromEntries(names.map((name, i) => [ownName(name, i), portOf(spec, name)]));
   const inputs = Object.fromEntries(names.map((name, i) => [name, `\${{ inputs.${ownName(name, i)} }}`]));
   const values = Object.fromEntries(names.map((name, i) => [ownName(name, i), given[name] ?? ""]));
-  const grants = Object.fromEntries(secrets.map((name) => [name, `\${{ secrets["${name}"] }}`]));
+  const secrets = Object.fromEntries(granted.map((name) => [name, `\${{ secrets["${name}"] }}`]));
   const invocation = {
     name: "",
     step: input.step,
     inputs,
     env: {},
-    ...(secrets.length === 0 ? {} : { secrets: grants }),
+    ...(granted.length === 0 ? {} : { secrets }),
   };
   return {
     source: input.source,

@@ -38,8 +38,8 @@ async function run(line: CommandLine): Promise<number> {
   keepHeapSmall();
   const { startService } = await import("../start-service.ts");
   using stop = new StopSignals();
-  const log = (text: string): void => void errors.write(Buffer.from(`step-runner: ${text}\n`));
-  const service = await startService(line, { socket: socketOf(line), ...(port === undefined ? {} : { port }) }, log);
+  const log = (text: string): void => void errors.writeLines(`step-runner: ${text}\n`);
+  const service = await startService(line, { socket: socketOf(line), port }, log);
   service.announce();
   await aborted(stop.signal);
   await service.stop(stop.hurry);

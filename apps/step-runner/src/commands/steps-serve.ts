@@ -27,7 +27,7 @@ async function run(line: CommandLine): Promise<number> {
   keepHeapSmall();
   const { startService } = await import("../start-service.ts");
   using stop = new StopSignals();
-  // What the operator may want to know would be in the job's log here.
+  // The service has no log for its operator here: it would end up in the job's log.
   const service = await startService(line, { socket });
   process.env["STEP_RUNNER_SOCKET"] = socket;
   service.announce();

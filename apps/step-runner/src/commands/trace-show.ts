@@ -1,6 +1,6 @@
 import { type Command, type CommandLine, print, terminalOf } from "@steps/console";
 import { decodeShown, formatTrace } from "@steps/trace";
-import { readText } from "../read-trace.ts";
+import { readText } from "../read-source.ts";
 
 export const traceShow: Command = {
   name: "trace show",

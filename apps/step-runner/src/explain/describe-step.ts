@@ -14,7 +14,7 @@ import { exampleCommand, exampleItem } from "./example.ts";
 
 type LoadedStep = Awaited<ReturnType<Engine["load"]>>;
 
-/** What `explain --format json` prints; members may be added. */
+/** The output of `explain --format json`. Members may be added. */
 export interface Explanation {
   readonly version: 1;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Explanation {
     readonly requestedVersion?: string;
     readonly resolvedVersion?: string;
     readonly digest: Readonly<Record<string, string>>;
-    /** Whether it was here before it was asked for. */
+    /** True when the component was in the cache before it was asked for. */
     readonly isCached: boolean;
     readonly downloadLocation?: string;
   };
@@ -71,7 +71,7 @@ export type ExplainedDefinition =
       readonly type: "exec";
       readonly command: readonly string[];
       readonly workDir?: string;
-      /** Of a GitHub action. */
+      /** The details of a GitHub action; absent for other steps. */
       readonly action?: ExplainedAction;
     }
   | {
@@ -81,7 +81,7 @@ export type ExplainedDefinition =
       readonly finally: readonly ExplainedItem[];
     };
 
-/** What a GitHub action runs, besides the command of its main phase. */
+/** The programs that a GitHub action runs besides the command of its main phase. */
 export interface ExplainedAction {
   /** `node24`, `docker`, `run` for a script among actions, `native` for a program of the runner. */
   readonly using: string;
@@ -93,10 +93,10 @@ export interface ExplainedAction {
 
 export interface ExplainedItem {
   readonly name: string;
-  /** As it is written; absent where the step is written in place. */
+  /** The reference as it is written; absent where the step is written in place. */
   readonly reference?: string;
   readonly condition?: string;
-  /** Of a step that is written in place. */
+  /** The definition of a step that is written in place; absent for other steps. */
   readonly does?: ExplainedDefinition;
 }
 
@@ -118,7 +118,7 @@ export function describeStep(reference: StepReference, loaded: LoadedStep): Expl
     version: 1,
     name,
     reference: formatReference(reference),
-    ...(spec.description === undefined ? {} : { description: spec.description }),
+    description: spec.description,
     ...describeComponent(loaded),
     ...(subpath === "" ? {} : { file: subpath }),
     definitionDigest,
@@ -168,7 +168,7 @@ function describeComponent({ component, fetch }: LoadedStep): Pick<Explanation, 
       ...(resolvedVersion === "" ? {} : { resolvedVersion }),
       digest,
       isCached: fetch?.isHit !== false,
-      ...(downloadLocation === undefined ? {} : { downloadLocation }),
+      downloadLocation,
     },
   };
 }
@@ -179,11 +179,11 @@ function describeInput(name: string, port: InputSpec, isRequired: boolean): Expl
     name,
     type,
     isRequired,
-    ...(port.default === undefined ? {} : { default: port.default }),
-    ...(options === undefined ? {} : { options }),
-    ...(match === undefined ? {} : { match }),
+    default: port.default,
+    options,
+    match,
     isSensitive,
-    ...(description === undefined ? {} : { description }),
+    description,
   };
 }
 
@@ -196,9 +196,9 @@ function describeOutputs(
   return Object.entries(outputs).map(([name, { type, default: value, isSensitive, description }]) => ({
     name,
     type,
-    ...(value === undefined ? {} : { default: value }),
+    default: value,
     isSensitive,
-    ...(description === undefined ? {} : { description }),
+    description,
   }));
 }
 
@@ -208,8 +208,8 @@ function describeDefinition(definition: Definition): ExplainedDefinition {
     return {
       type: "exec",
       command: github?.script === undefined ? command : [...command, github.script],
-      ...(workDir === undefined ? {} : { workDir }),
-      ...(github === undefined ? {} : { action: describeAction(github) }),
+      workDir,
+      action: github === undefined ? undefined : describeAction(github),
     };
   }
   const { steps, isParallel, finally: last = [] } = definition;
@@ -224,10 +224,10 @@ function describeDefinition(definition: Definition): ExplainedDefinition {
 function describeAction({ using, script, image, pre, post }: GithubPart): ExplainedAction {
   return {
     using,
-    ...(script === undefined ? {} : { script }),
-    ...(image === undefined ? {} : { image }),
-    ...(pre === undefined ? {} : { pre }),
-    ...(post === undefined ? {} : { post }),
+    script,
+    image,
+    pre,
+    post,
   };
 }
 

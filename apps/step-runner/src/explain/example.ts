@@ -49,7 +49,7 @@ function sampleOf({ type, options, isSensitive, name }: ExplainedInput): Value {
   return SAMPLES[type] ?? null;
 }
 
-// What is secret comes from a variable of the shell, so that no history keeps it.
+// A secret value comes from a variable of the shell, so that no history keeps it.
 function argument(input: ExplainedInput): string {
   if (input.isSensitive) return `"${input.name}=$${input.name.toUpperCase()}"`;
   return quote(`${input.name}=${formatValue(sampleOf(input))}`);

@@ -2,7 +2,7 @@ import type { Diagnostic } from "@steps/model";
 
 /** Something that was looked at, with all that was found. */
 export interface Checked {
-  /** As the user knows it: a path, `STEPS`, `<stdin>`, a reference. */
+  /** The name by which the user knows the input: a path, `STEPS`, `<stdin>`, a reference. */
   readonly name: string;
   readonly diagnostics: readonly Diagnostic[];
 }

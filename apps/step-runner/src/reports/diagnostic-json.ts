@@ -6,12 +6,12 @@ import { regionOf } from "./region.ts";
 export interface DiagnosticJson {
   /** The name of what was read: a path as it was given, `STEPS`, `<stdin>`, a reference with a path in it. */
   readonly file: string;
-  /** From 1; with the columns absent where the diagnostic has no place. */
+  /** The number of the line, from 1. Line and columns are absent where the diagnostic has no place. */
   readonly line?: number;
-  /** From 1, in UTF-16 units. */
+  /** The column from 1, in UTF-16 units. */
   readonly column?: number;
   readonly endLine?: number;
-  /** Of the first unit behind the place. */
+  /** The column of the first unit behind the place. */
   readonly endColumn?: number;
   readonly code: string;
   readonly severity: Diagnostic["severity"];
@@ -19,10 +19,10 @@ export interface DiagnosticJson {
   readonly hint?: string;
 }
 
-/** What `validate --format json` prints. */
+/** The output of `validate --format json`. */
 export interface ReportJson {
   readonly version: 1;
-  /** What was looked at, in order, and whether it has no errors. */
+  /** The files that were checked, in order, and whether each has no errors. */
   readonly files: readonly { readonly name: string; readonly valid: boolean }[];
   readonly diagnostics: readonly DiagnosticJson[];
   readonly errors: number;
@@ -54,6 +54,6 @@ export function toDiagnosticJson(diagnostic: Diagnostic, name: string): Diagnost
     code,
     severity,
     message,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   };
 }

@@ -6,7 +6,7 @@ import type { Checked } from "./checked.ts";
 import { type Region, regionOf } from "./region.ts";
 import { ruleOf } from "./rules.ts";
 
-/** Where an artifact is; relative to the root of the sources, where it lies below it. */
+/** The location of an artifact; relative to the root of the sources if it lies below it. */
 interface ArtifactLocation {
   readonly uri: string;
   readonly uriBaseId?: "%SRCROOT%";
@@ -27,7 +27,7 @@ interface SarifOptions {
   readonly isFile: (name: string) => boolean;
 }
 
-/** What was found, as SARIF 2.1.0: for the code scanning of a forge, or an editor. */
+/** Turns the diagnostics into SARIF 2.1.0, for the code scanning of a forge or for an editor. */
 export function toSarif(checked: readonly Checked[], options: SarifOptions): SarifLog {
   const found = checked.flatMap(({ name, diagnostics }) =>
     diagnostics.map((diagnostic) => ({ diagnostic, file: diagnostic.position?.source.name ?? name })),

@@ -1,5 +1,3 @@
-import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import {
   type Compiled,
   compileInput,
@@ -7,28 +5,30 @@ import {
   type CompileOptions,
   compileStepFile,
   compileStepList,
-  MAX_TEXT_LENGTH,
 } from "@steps/compiler";
+import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
-import { compileAction, compileWorkflowJob, listWorkflowJobs } from "@steps/github-actions";
+import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
 import { listJobs, translateJob } from "@steps/gitlab-ci";
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Checked } from "../reports/checked.ts";
 import { absolute } from "../absolute.ts";
+import { readSource } from "../read-source.ts";
 import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "./find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
-  /** Only this job of a CI file, whatever the file is called. */
+  /** The name of the only job of a CI file to check, whatever the file is called. */
   readonly jobName?: string | undefined;
-  /** Job variables that win over those of a CI file. */
+  /** Job variables that take precedence over those of a CI file. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Reads a file and says what is wrong with it: a step file, a list of steps, JSON, or the jobs of a CI file. */
 export function checkFile(path: string, options: CheckOptions): Checked {
-  const text = readText(path);
-  if (typeof text !== "string") return { name: path, diagnostics: [text] };
-  const source = { name: path, text };
+  const source = readFile(path);
+  if ("code" in source) return { name: path, diagnostics: [source] };
   const github = checkGithubFile(source, options);
   if (github !== undefined) return { name: path, diagnostics: github };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
@@ -37,17 +37,17 @@ export function checkFile(path: string, options: CheckOptions): Checked {
   return { name: path, diagnostics };
 }
 
-/** What is wrong with a text that is in no file: standard input, an argument, the variable STEPS. */
+/** Checks a text that is in no file: standard input, an argument, the variable STEPS. */
 export function checkText(source: Source, options: CheckOptions): Checked {
   const compiled: Compiled = source.name === "STEPS" ? compileStepList(source, options) : compileInput(source, options);
   return { name: source.name, diagnostics: compiled.diagnostics };
 }
 
 // A file that cannot be read is one of many: the others are looked at all the same.
-function readText(path: string): string | Diagnostic {
+function readFile(path: string): Source | Diagnostic {
   try {
     const { size } = statSync(path);
-    if (size <= 4 * MAX_TEXT_LENGTH) return readFileSync(path, "utf8");
+    if (size <= 4 * MAX_TEXT_LENGTH) return readSource(path);
     return problem("text-too-large", `The file has ${size} bytes`);
   } catch (cause) {
     return problem("step-unavailable", `Cannot read the file: ${messageOf(cause)}`);
@@ -74,18 +74,19 @@ function checkGithubFile(source: Source, { isStrict, jobName }: CheckOptions): r
   if (isActionFile(source.name) && jobName === undefined) {
     return compileAction(source, { isStrict: isStrict === true }).diagnostics;
   }
-  if (!isWorkflowFile(source.name)) return undefined;
+  const isOther = isCiFile(source.name) || isStepFile(source.name) || isMessageFile(source.name);
+  if (!isWorkflowFile(source.name) && (isOther || !isWorkflowText(source))) return undefined;
   const { jobs, diagnostics } = listWorkflowJobs(source);
   const chosen = jobs.filter(({ id }) => jobName === undefined || id === jobName);
   if (chosen.length === 0 && jobName !== undefined) return compileWorkflowJob(source, { jobName }).diagnostics;
   const all = chosen.flatMap(({ id, instances }) => {
     // Whatever its values, a matrix has the same steps.
-    return compileWorkflowJob(source, { jobName: instances[0]?.name ?? id }).diagnostics;
+    return compileWorkflowJob(source, { jobName: instances[0]?.choice ?? id }).diagnostics;
   });
   return withoutRepeated([...diagnostics, ...all]);
 }
 
-// What is wrong with the file is wrong for each of its jobs.
+// A fault of the file itself is reported for each of its jobs.
 function withoutRepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const kept = new Map(
     diagnostics.map((item) => [JSON.stringify([item.position?.offset, item.severity, item.code, item.message]), item]),

@@ -3,7 +3,7 @@ import { type CommandLine, UsageError } from "@steps/console";
 import { CompileError } from "@steps/engine";
 import { type Diagnostic, formatReference, isStepsError, type StepReference } from "@steps/model";
 import { openEngine } from "../open-engine.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readSource } from "../read-source.ts";
 import { parseArgument, readReference } from "../reference-argument.ts";
 import type { Checked } from "../reports/checked.ts";
 import { StopSignals } from "../signals.ts";
@@ -42,7 +42,7 @@ async function checkArgument(line: CommandLine, item: string, options: CheckOpti
 }
 
 function stdin(): { readonly name: string; readonly text: string } {
-  return { name: "<stdin>", text: readStdin() };
+  return readSource("-");
 }
 
 function steps(): { readonly name: string; readonly text: string } {
@@ -64,7 +64,8 @@ async function checkReference(line: CommandLine, reference: StepReference): Prom
       onDiagnostics: (_path, diagnostics) => found.push(...diagnostics),
     });
   } catch (error) {
-    // Of what does not compile there are diagnostics. One step is all that was asked for, or one of many.
+    // A step that does not compile has diagnostics already. If one step is all that was asked for, its error ends the
+    // command.
     if (!(error instanceof CompileError)) {
       if (line.positionals.length < 2 || !isStepsError(error)) throw error;
       found.push({ severity: "error", code: "step-unavailable", message: error.message });

@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { UsageError } from "@steps/console";
 import { DEFAULT_FILES } from "@steps/model";
 
-/** Files of one call; a tree with more is no project of steps. */
+/** The greatest number of files of one call; a tree with more is no project of steps. */
 const MAX_FILES = 10_000;
 const MAX_FOLDERS = 100_000;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);

@@ -8,7 +8,7 @@ const COUNT = 50;
 const USES = 20;
 const ROUNDS = 50;
 
-/** What GitHub actions cost over what they run. */
+/** Measures the cost of GitHub actions over that of the programs that they run. */
 export async function actions(env: NodeJS.ProcessEnv, scratch: string): Promise<Row[]> {
   const dir = join(scratch, "actions");
   mkdirSync(dir);

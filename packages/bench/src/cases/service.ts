@@ -42,7 +42,7 @@ function writeFile(path: string): string {
   return path;
 }
 
-/** What the service says to the call that is measured. */
+/** Returns the service's answer to the call that is measured. */
 async function answerOf(dial: Dial): Promise<Uint8Array> {
   using client = await connectService(dial);
   const [name = "", version = ""] = client.server.name.split(" ");

@@ -2,7 +2,7 @@ import { absolute, atMost, command, interleave, node, peakMemory, type Row, time
 
 const STEPS = "- {name: hello, script: echo hello world}\n";
 
-/** What the command costs before a step does anything. */
+/** Measures the cost of the command before a step does anything. */
 export async function start(env: NodeJS.ProcessEnv): Promise<Row[]> {
   const withSteps = { ...env, STEPS };
   const [floor = 0, version = 0, hello = 0] = await interleave(25, [

@@ -38,7 +38,7 @@ export function openCatFile(call: Omit<GitCall, "args">, store: string): ObjectS
         const size = Number(header[3]);
         const content = reader.take(size);
         const object: GitObject = { id, type: header[2] as GitObjectType, size, content };
-        // Before the yield: a reader that wants no more does not come back to this line.
+        // This stands before the yield, because a reader that stops early does not return to the line after it.
         unread = content;
         yield object;
       }
@@ -50,7 +50,7 @@ export function openCatFile(call: Omit<GitCall, "args">, store: string): ObjectS
 }
 
 interface ByteReader {
-  /** Up to the next line feed, without it. */
+  /** Reads up to the next line feed, and returns the text without it. */
   line(): Promise<string>;
   /** The next bytes. What is not read of them is read by iterating again. */
   take(bytes: number): AsyncIterable<Uint8Array>;

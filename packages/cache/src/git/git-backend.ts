@@ -1,5 +1,5 @@
 import type { FetchProgress } from "../component.ts";
-import type { Remote } from "../remote.ts";
+import type { Remote } from "@steps/transfer";
 import type { ObjectSource } from "./git-objects.ts";
 
 export interface TransferOptions {
@@ -7,10 +7,10 @@ export interface TransferOptions {
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
 }
 
-/** Objects that were brought here. */
+/** The objects of a request, and the cost of bringing them here. */
 export interface Obtained {
   readonly source: ObjectSource;
-  /** Bytes that came over the wire or from another folder; about, where git does not tell. */
+  /** The number of bytes that came over the wire or from another folder. It is an estimate where git does not tell. */
   readonly bytes: number;
   /** Whether the objects were here already: if they are damaged, a fresh fetch may help. */
   readonly isReused: boolean;

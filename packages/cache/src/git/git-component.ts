@@ -1,18 +1,20 @@
-import type { Resource } from "@steps/model";
-import { versionProblem } from "@steps/model";
-import type { GitRequest, ResolvedComponent, ResolveOptions } from "../component.ts";
+import { type Resource, versionProblem } from "@steps/model";
+import type { GitRequest, FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { CacheError } from "../error.ts";
+import { CacheError, openRemote, type Remote } from "@steps/transfer";
+import { offlineError } from "../cache-error.ts";
+import type { Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
-import type { Remote } from "../remote.ts";
-import { openRemote } from "../remote.ts";
 import type { Waiter } from "../single-flight.ts";
 import { singleFlight } from "../single-flight.ts";
 import type { IndexEntry } from "../store/index-entry.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
 import { storeLock, withLock } from "../store/lock.ts";
+import type { NativeTree } from "../store/tree-store.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
+import type { CommitProof } from "./commit-proof.ts";
+import { algorithmOf, followProof } from "./commit-proof.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
 import type { ExtractedCommit } from "./git-objects.ts";
 import { extractCommit, isFullId } from "./git-objects.ts";
@@ -28,19 +30,19 @@ export async function resolveGit(
   context: CacheContext,
   request: GitRequest,
   options: ResolveOptions,
-): Promise<ResolvedComponent> {
+): Promise<FoundComponent> {
   const startedAt = performance.now();
   const remote = openRemote(request.url, context.mirrors);
   const commit =
     pinnedCommit(options.pin) ?? (await findCommit(context, remote, { version: request.version, options }));
-  const key = { kind: "git", location: remote.location, version: commit } as const;
-  const opened = await openIndexed(context, key, options.signal);
+  const sought = soughtCommit(remote, commit, options.signal);
+  const opened = await openIndexed(context, sought);
   if ("dir" in opened) {
     const fetch = { isHit: true, bytes: 0, durationMs: performance.now() - startedAt };
-    return { resource: toResource(remote, request, opened.entry), dir: opened.dir, fetch };
+    return { resource: toResource(remote, request, opened), dir: opened.dir, fetch };
   }
   const { value, isFirst } = await fetchOnce(context, remote, { commit, note: opened.note, waiter: options });
-  const again = await openIndexed(context, { ...key, entry: value.entry }, options.signal);
+  const again = await openIndexed(context, { ...sought, entry: value.entry });
   if (!("dir" in again)) {
     throw new CacheError(
       "DIGEST_MISMATCH",
@@ -49,10 +51,10 @@ export async function resolveGit(
   }
   const bytes = isFirst ? value.bytes : 0;
   return {
-    resource: toResource(remote, request, again.entry),
+    resource: toResource(remote, request, again),
     dir: again.dir,
     fetch: { isHit: !isFirst, bytes, durationMs: performance.now() - startedAt },
-    ...(value.note === undefined ? {} : { note: value.note }),
+    note: value.note,
   };
 }
 
@@ -63,7 +65,7 @@ function pinnedCommit(pin: Resource | undefined): string | undefined {
   throw new CacheError("PIN_MISMATCH", `Cannot pin component to "${pin.uri}": the trace names no git commit`);
 }
 
-/** What a version means to this object: looked up once, the same ever after. */
+/** Returns the commit that a version means to this cache object: looked up once, and the same ever after. */
 async function findCommit(
   context: CacheContext,
   remote: Remote,
@@ -140,11 +142,7 @@ async function fetchOnce(
           signal,
           run: async () => {
             // Another process may have brought it while we waited for the lock.
-            const opened = await openIndexed(
-              context,
-              { kind: "git", location: remote.location, version: commit },
-              signal,
-            );
+            const opened = await openIndexed(context, soughtCommit(remote, commit, signal));
             if ("dir" in opened) return { entry: opened.entry, bytes: 0, note };
             return { ...(await fetchTree(context, remote, { commit, signal, onProgress })), note: note ?? opened.note };
           },
@@ -184,7 +182,12 @@ async function unpack(
   onProgress?.({ phase: "unpack", bytes: obtained.bytes });
   const tree = await withStaging(context.layout, async (staging) => {
     const extracted = await extractCommit(source, staging, { commit, limits: context.limits, signal });
-    await publishTree(context.layout, staging, extracted);
+    await publishTree(context.layout, staging, {
+      limits: context.limits,
+      signal,
+      gitTree: extracted.gitTree,
+      native: nativeOf(extracted.nativeTree, extracted.proof),
+    });
     return extracted;
   });
   const entry = toEntry(remote, { version: commit, tree });
@@ -194,13 +197,13 @@ async function unpack(
 
 function toEntry(remote: Remote, { version, tree }: { version: string; tree: ExtractedCommit }): IndexEntry {
   return {
-    format: 1,
+    format: 2,
     kind: "git",
     location: remote.location,
     version,
     resolved: tree.commit,
     gitTree: tree.gitTree,
-    nativeTree: tree.nativeTree,
+    proof: tree.proof,
     bytes: tree.bytes,
     fetchedAt: Date.now(),
   };
@@ -214,18 +217,40 @@ async function recordVersion(
   const key = { kind: "git", location: remote.location, version } as const;
   if (readIndexEntry(context.layout, key)?.resolved === commit) return commit;
   const unknown = { gitTree: "0".repeat(64), bytes: 0, fetchedAt: Date.now() };
-  await writeIndexEntry(context.layout, { format: 1, ...key, resolved: commit, ...unknown });
+  await writeIndexEntry(context.layout, { format: 2, ...key, resolved: commit, ...unknown });
   return commit;
 }
 
-function toResource(remote: Remote, request: GitRequest, entry: IndexEntry): Resource {
+function soughtCommit(remote: Remote, commit: string, signal: AbortSignal | undefined): Sought {
+  return {
+    key: { kind: "git", location: remote.location, version: commit },
+    signal,
+    prove: (entry) => proveCommit(commit, entry),
+  };
+}
+
+/** Returns the tree that a full id leads to. Every object from the id to the commit and to its tree is hashed. */
+export function proveCommit(id: string, { proof, resolved }: IndexEntry): NativeTree | "wrong" {
+  const found = proof && followProof(id, proof);
+  return found === undefined || found.commit !== resolved ? "wrong" : nativeOf(found.tree, proof);
+}
+
+function nativeOf(id: string, proof: CommitProof | undefined): NativeTree {
+  return { id, algorithm: algorithmOf(id), unusual: new Map(proof?.unusual) };
+}
+
+function toResource(
+  remote: Remote,
+  request: GitRequest,
+  { entry, native }: { readonly entry: IndexEntry; readonly native: NativeTree | undefined },
+): Resource {
   return {
     kind: "git",
     uri: remote.location,
     requestedVersion: request.version,
     resolvedVersion: entry.resolved,
     digest: { gitCommit: entry.resolved, gitTree: entry.gitTree },
-    ...(entry.nativeTree === undefined ? {} : { nativeTreeId: entry.nativeTree }),
+    nativeTreeId: native === undefined ? undefined : native.id,
     isMutable: !isFullId(request.version.toLowerCase()),
     ...(remote.isMirror ? { downloadLocation: remote.url } : {}),
   };
@@ -246,10 +271,7 @@ function isUnreachable(context: CacheContext, remote: Remote): boolean {
 }
 
 function offline(remote: Remote, version: string): CacheError {
-  return new CacheError(
-    "OFFLINE",
-    `Cannot fetch "${remote.location}" at "${version}": it is not in the cache and the network is not used`,
-  );
+  return offlineError(`"${remote.location}" at "${version}"`);
 }
 
 function unknownVersion(remote: Remote, version: string): CacheError {

@@ -1,5 +1,4 @@
-import { CacheError } from "../error.ts";
-import type { Remote } from "../remote.ts";
+import { CacheError, type Remote } from "@steps/transfer";
 
 const ACCESS =
   /could not read (?:username|password)|authentication failed|returned error: 40[13]|permission denied|access denied|terminal prompts disabled|http error: 40[13]|host key verification failed/i;
@@ -33,7 +32,10 @@ export function isRefusedCommit(text: string): boolean {
   return NO_SUCH_OBJECT.test(text);
 }
 
-/** Lines of a server are a stranger's: no control characters, not many, not long. */
+/**
+ * Returns the last lines of a server's answer. A stranger wrote them, so they have no control characters and are
+ * neither many nor long.
+ */
 function lastWords(text: string): string {
   const lines = text
     .replaceAll(/\u001b\[[0-9;]*[a-zA-Z]/g, "")

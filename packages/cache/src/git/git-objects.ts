@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { CacheError } from "../error.ts";
-import type { Limits } from "../limits.ts";
-import type { TreeNode, TreePlan } from "../tree/tree-plan.ts";
-import { createTreePlan, unsafe } from "../tree/tree-plan.ts";
+import { CacheError, type Limits } from "@steps/transfer";
+import { createTreePlan, type TreeNode, type TreePlan, unsafe, type UnusualEntry } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";
+import type { CommitProof } from "./commit-proof.ts";
+import { algorithmOf, isObject, MAX_TAG_STEPS, targetOf } from "./commit-proof.ts";
 
 export type GitObjectType = "blob" | "tree" | "commit" | "tag";
 
@@ -18,7 +17,9 @@ export interface GitObject {
 
 /** Reads objects that are here. */
 export interface ObjectSource extends AsyncDisposable {
-  /** Objects in the order asked for. @throws {CacheError} DIGEST_MISMATCH for one that is missing or damaged */
+  /**
+   * Yields the objects in the requested order. @throws {CacheError} DIGEST_MISMATCH for one that is missing or damaged
+   */
   read(ids: readonly string[]): AsyncIterable<GitObject>;
 }
 
@@ -33,6 +34,8 @@ export interface ExtractedCommit extends WrittenTree {
   /** The commit itself, if the id asked for was of a tag. */
   readonly commit: string;
   readonly nativeTree: string;
+  /** The proof that the requested id leads to `nativeTree`. */
+  readonly proof: CommitProof;
 }
 
 interface TreeLine {
@@ -42,7 +45,6 @@ interface TreeLine {
 }
 
 const MAX_META_BYTES = 16 * 1024 * 1024;
-const MAX_TAG_STEPS = 10;
 
 /**
  * Writes a commit's tree to `dir`, without a checkout: no hooks, no filters, no attributes. Every byte is hashed on its
@@ -56,11 +58,11 @@ export async function extractCommit(
   options: ExtractOptions,
 ): Promise<ExtractedCommit> {
   const { limits, signal } = options;
-  const { commit, tree } = await readCommit(source, options.commit);
+  const { commit, tree, objects } = await readCommit(source, options.commit);
   const algorithm = algorithmOf(commit);
   const plan = createTreePlan(limits);
   const files: { node: TreeNode; id: string }[] = [];
-  const isExact = await planTree({ source, plan, files, limits }, tree);
+  await planTree({ source, plan, files, limits }, tree);
   const writer = await createTreeWriter(dir, plan, { limits, signal, nativeAlgorithm: algorithm });
   let index = 0;
   for await (const object of source.read(files.map(({ id }) => id))) {
@@ -71,15 +73,11 @@ export async function extractCommit(
     else await writer.writeFile(node, object.size, object.content);
   }
   const written = await writer.finish();
-  if (isExact ? written.nativeTree !== tree : files.some(({ node, id }) => node.nativeDigest !== id)) {
+  if (written.nativeTree !== tree) {
     throw mismatch(`the tree of commit "${commit}" has other content than its id "${tree}" says`);
   }
-  return { ...written, commit, nativeTree: tree };
-}
-
-/** The hash that ids of this length are made with. */
-export function algorithmOf(id: string): "sha1" | "sha256" {
-  return id.length === 64 ? "sha256" : "sha1";
+  const proof: CommitProof = { objects, ...(written.unusual.size === 0 ? {} : { unusual: [...written.unusual] }) };
+  return { ...written, commit, nativeTree: tree, proof };
 }
 
 /** Whether a version is a full commit id. */
@@ -87,46 +85,45 @@ export function isFullId(version: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(version);
 }
 
-async function readCommit(source: ObjectSource, id: string): Promise<{ commit: string; tree: string }> {
+async function readCommit(
+  source: ObjectSource,
+  id: string,
+): Promise<{ commit: string; tree: string; objects: CommitProof["objects"] }> {
   let current = id;
+  const objects: [type: string, content: string][] = [];
   for (let steps = 0; steps < MAX_TAG_STEPS; steps += 1) {
     const { type, content } = await readWhole(source, current);
-    const header = content.subarray(0, 256).toString("latin1");
-    const tree = type === "commit" ? /^tree ([0-9a-f]{40,64})\n/.exec(header)?.[1] : undefined;
-    if (tree !== undefined) return { commit: current, tree };
-    const next = type === "tag" ? /^object ([0-9a-f]{40,64})\n/.exec(header)?.[1] : undefined;
+    const next = targetOf(type, content);
     if (next === undefined) {
       throw new CacheError("REFERENCE_NOT_FOUND", `Cannot use "${id}": it names a ${type} and not a commit`);
     }
+    objects.push([type, content.toString("base64")]);
+    if (type === "commit") return { commit: current, tree: next, objects };
     current = next;
   }
   throw new CacheError("REFERENCE_NOT_FOUND", `Cannot use "${id}": it is a tag of too many tags`);
 }
 
-/** Plans all entries, level by level. Gives whether the plan says exactly what the trees said. */
+/** Plans all entries, level by level. */
 async function planTree(
   walk: { source: ObjectSource; plan: TreePlan; files: { node: TreeNode; id: string }[]; limits: Limits },
   root: string,
-): Promise<boolean> {
+): Promise<void> {
   const { source, plan, files } = walk;
   let level: { prefix: string; id: string }[] = [{ prefix: "", id: root }];
-  let isExact = true;
   while (level.length > 0) {
     const trees = await readTrees(source, [...new Set(level.map(({ id }) => id))]);
     const next: typeof level = [];
     for (const { prefix, id } of level) {
       for (const line of trees.get(id) ?? []) {
-        const { type, isExecutable, isUsual } = entryType(line, prefix);
-        isExact &&= isUsual;
         const path = Buffer.concat([Buffer.from(prefix), line.name]);
-        const node = plan.add({ path, type, isExecutable });
-        if (type === "dir") next.push({ prefix: `${node.path}/`, id: line.id });
-        else files.push({ node, id: line.id });
+        const node = plan.add({ path, ...entryType(line, prefix) });
+        if (node.type !== "dir") files.push({ node, id: line.id });
+        else if (node.unusual === undefined) next.push({ prefix: `${node.path}/`, id: line.id });
       }
     }
     level = next;
   }
-  return isExact;
 }
 
 async function readTrees(source: ObjectSource, ids: readonly string[]): Promise<Map<string, TreeLine[]>> {
@@ -161,25 +158,24 @@ function parseTree(content: Buffer, id: string): TreeLine[] {
 function entryType(
   line: TreeLine,
   prefix: string,
-): { type: TreeNode["type"]; isExecutable: boolean; isUsual: boolean } {
+): { type: TreeNode["type"]; isExecutable?: boolean; unusual?: UnusualEntry } {
   // Git never writes such a name; as part of a path it would be a folder.
   if (line.name.includes(0x2f))
     throw unsafe(`${prefix}${Buffer.from(line.name).toString()}`, "has a name with a slash");
-  const usual = { isExecutable: false, isUsual: true };
   switch (line.mode) {
     case "40000":
-      return { ...usual, type: "dir" };
+      return { type: "dir" };
     case "100644":
-      return { ...usual, type: "file" };
+      return { type: "file" };
     case "100755":
-      return { ...usual, type: "file", isExecutable: true };
+      return { type: "file", isExecutable: true };
     case "100664":
-      // Written by git of long ago; it is a plain file.
-      return { type: "file", isExecutable: false, isUsual: false };
+      return { type: "file", unusual: { mode: line.mode } };
     case "120000":
-      return { ...usual, type: "link" };
+      return { type: "link" };
     case "160000":
-      throw unsafe(`${prefix}${Buffer.from(line.name).toString()}`, "is a submodule, which steps cannot have");
+      // An empty folder, as git itself leaves when nobody asks for what is in it.
+      return { type: "dir", unusual: { mode: line.mode, id: line.id } };
     default:
       throw unsafe(`${prefix}${Buffer.from(line.name).toString()}`, `has the mode ${line.mode.slice(0, 12)}`);
   }
@@ -198,8 +194,7 @@ async function check(object: GitObject): Promise<{ type: GitObjectType; content:
   const chunks: Uint8Array[] = [];
   for await (const chunk of object.content) chunks.push(chunk);
   const content = Buffer.concat(chunks);
-  const hash = createHash(algorithmOf(object.id)).update(`${object.type} ${content.byteLength}\0`).update(content);
-  if (hash.digest("hex") !== object.id)
+  if (!isObject(object.id, object.type, content))
     throw mismatch(`${object.type} "${object.id}" has other content than its id says`);
   return { type: object.type, content };
 }

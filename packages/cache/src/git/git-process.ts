@@ -1,8 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { CacheError, cancelled, throwIfCancelled } from "../error.ts";
-import type { Remote } from "../remote.ts";
+import { CacheError, cancelled, type Remote, throwIfCancelled } from "@steps/transfer";
 
 /** How git is started. */
 export interface GitCall {
@@ -15,7 +14,7 @@ export interface GitCall {
   readonly remote?: Remote;
   readonly signal?: AbortSignal | undefined;
   readonly input?: string;
-  /** Stands for the user's own configuration; helpers that git starts on this machine read it, too. */
+  /** The file that replaces the user's own configuration; helpers that git starts on this machine read it too. */
   readonly globalConfig?: string;
 }
 
@@ -136,6 +135,7 @@ function environment({ env, remote, cwd, globalConfig }: GitCall): Record<string
     GIT_TERMINAL_PROMPT: "0",
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
     GIT_CEILING_DIRECTORIES: cwd,
     HOME: cwd,
   };

@@ -1,9 +1,10 @@
+import { lstatSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "../error.ts";
+import { systemCode } from "@steps/transfer";
 import type { Layout } from "../store/layout.ts";
 import { uniquePath } from "../store/layout.ts";
-import { removeTree } from "../store/remove.ts";
+import { discard, removeTree } from "../store/remove.ts";
 
 const CONFIG = {
   sha1: "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
@@ -22,14 +23,34 @@ export async function createStore(dir: string, algorithm: "sha1" | "sha256" = "s
   await writeFile(join(dir, "config"), CONFIG[algorithm] + REMOTE);
 }
 
+/**
+ * Returns the reason for which git must not be started in a store, or `undefined` if there is none: a step may have
+ * written to it, and git runs programs that a repository's own configuration names.
+ */
+export function storeProblem(dir: string): string | undefined {
+  if (lstatSync(join(dir, "commondir"), { throwIfNoEntry: false }) !== undefined)
+    return "it refers to another repository";
+  const config = readFileSync(join(dir, "config"), "utf8");
+  return Object.values(CONFIG).some((own) => config === own + REMOTE) ? undefined : "its configuration is not ours";
+}
+
+/** Whether there is a store that may be used; one that may not be is thrown away. */
+export async function isUsableStore(layout: Layout, dir: string): Promise<boolean> {
+  try {
+    if (storeProblem(dir) === undefined) return true;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" && lstatSync(dir, { throwIfNoEntry: false }) === undefined) return false;
+  }
+  await discard(layout, dir);
+  return false;
+}
+
 /** Makes a store at its place unless it is there; it appears there complete. Gives whether it was there. */
 export async function ensureStore(layout: Layout, dir: string, algorithm: "sha1" | "sha256"): Promise<boolean> {
-  try {
+  if (await isUsableStore(layout, dir)) {
     const now = new Date();
     await utimes(dir, now, now);
     return true;
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
   }
   const staging = uniquePath(layout.tmp);
   await createStore(staging, algorithm);

@@ -5,24 +5,28 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CacheContext } from "../context.ts";
-import { CacheError, isCacheError, throwIfCancelled } from "../error.ts";
-import type { Remote } from "../remote.ts";
+import { CacheError, isCacheError, type Limits, type Remote, throwIfCancelled } from "@steps/transfer";
+import { assertPack } from "./assert-pack.ts";
 import { uniquePath } from "../store/layout.ts";
 import { removeTree } from "../store/remove.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
 import { gitFailure, isRefusedCommit } from "./git-failure.ts";
 import type { GitObjectType, ObjectSource } from "./git-objects.ts";
-import { algorithmOf, isFullId, mismatch } from "./git-objects.ts";
+import { algorithmOf } from "./commit-proof.ts";
+import { isFullId, mismatch } from "./git-objects.ts";
 import type { IsomorphicHttp } from "./isomorphic-http.ts";
 import { createIsomorphicHttp } from "./isomorphic-http.ts";
 import { createStore } from "./git-store.ts";
+
+// A pack is held in memory several times over.
+const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
 
 type Context = Pick<CacheContext, "layout" | "limits">;
 type Isomorphic = typeof isomorphicGit;
 
 /**
  * Speaks to repositories where there is no `git` program: over HTTP, and to repositories on the disk by reading them.
- * What it fetches it keeps no longer than it takes to unpack.
+ * Fetched objects are kept only until they are unpacked.
  */
 export function createIsomorphicGit(context: Context): GitBackend {
   return {
@@ -101,7 +105,14 @@ async function fetchCommit(
   try {
     await createStore(transfer.gitdir);
     const { bytes } = await talk(remote, transfer, (http) =>
-      git.fetch({ ...storeAt(transfer.gitdir), http, url: remote.url, ref: commit, singleBranch: true, depth: 1 }),
+      git.fetch({
+        ...receivingAt(transfer.gitdir, transfer.context.limits),
+        http,
+        url: remote.url,
+        ref: commit,
+        singleBranch: true,
+        depth: 1,
+      }),
     );
     return bytes;
   } catch (error) {
@@ -124,7 +135,13 @@ async function fetchHistory(git: Isomorphic, remote: Remote, transfer: Transfer)
   const first = refs.find(({ ref }) => ref === "HEAD" || ref.startsWith("refs/heads/")) ?? refs[0];
   if (first === undefined) return 0;
   const { bytes } = await talk(remote, transfer, (http) =>
-    git.fetch({ ...storeAt(transfer.gitdir), http, url: remote.url, remoteRef: first.ref, tags: true }),
+    git.fetch({
+      ...receivingAt(transfer.gitdir, transfer.context.limits),
+      http,
+      url: remote.url,
+      remoteRef: first.ref,
+      tags: true,
+    }),
   );
   return bytes;
 }
@@ -135,7 +152,11 @@ async function talk<T>(
   { context, signal, onProgress }: Pick<Transfer, "context"> & TransferOptions,
   run: (http: IsomorphicHttp) => Promise<T>,
 ): Promise<{ value: T; bytes: number }> {
-  const http = createIsomorphicHttp(remote, { maxBytes: context.limits.maxDownloadBytes, signal, onProgress });
+  const http = createIsomorphicHttp(remote, {
+    maxBytes: Math.min(context.limits.maxDownloadBytes, MAX_MEMORY_BYTES),
+    signal,
+    onProgress,
+  });
   try {
     const value = await Promise.race([run(http), http.failure]);
     return { value, bytes: http.bytes() };
@@ -236,8 +257,19 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function storeAt(gitdir: string): { fs: typeof fs; gitdir: string } {
+type FileSystem = { readonly promises: typeof fs.promises };
+
+function storeAt(gitdir: string): { fs: FileSystem; gitdir: string } {
   return { fs, gitdir };
+}
+
+/** A store to fetch into: a pack is looked at when it is written, which is before it is unpacked. */
+function receivingAt(gitdir: string, limits: Limits): { fs: FileSystem; gitdir: string } {
+  const writeFile: typeof fs.promises.writeFile = async (path, data, options) => {
+    if (typeof path === "string" && path.endsWith(".pack") && data instanceof Uint8Array) assertPack(data, limits);
+    await fs.promises.writeFile(path, data, options);
+  };
+  return { fs: { promises: { ...fs.promises, writeFile } }, gitdir };
 }
 
 function notFound(remote: Remote, commit: string): CacheError {

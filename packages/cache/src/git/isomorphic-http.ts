@@ -1,11 +1,10 @@
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git";
 import type { FetchProgress } from "../component.ts";
-import { readBody, request } from "../http-client.ts";
-import type { Remote } from "../remote.ts";
+import { readBody, type Remote, request } from "@steps/transfer";
 
 /** isomorphic-git's HTTP client, on our own: credentials for one origin, limits, redirects of the first question. */
 export interface IsomorphicHttp extends HttpClient {
-  /** Bytes received so far. */
+  /** Returns the number of bytes received so far. */
   readonly bytes: () => number;
   /** Rejects with the first failure of a body: isomorphic-git may wait for ever for the rest of it. */
   readonly failure: Promise<never>;
@@ -49,7 +48,7 @@ export function createIsomorphicHttp(
         method: method === "POST" ? "POST" : "GET",
         headers,
         signal: options.signal,
-        ...(content === undefined ? {} : { body: content }),
+        body: content,
       });
       // A repository that moved answers the first question elsewhere; the next ones go there at once.
       if (method === "GET" && answer.url.endsWith(path)) base = answer.url.slice(0, -path.length);

@@ -1,17 +1,14 @@
-import { stat } from "node:fs/promises";
 import type { CacheContext } from "../context.ts";
-import { CacheError, cancelled } from "../error.ts";
-import { request } from "../http-client.ts";
-import type { Remote } from "../remote.ts";
+import { CacheError, cancelled, type Remote, request } from "@steps/transfer";
 import { storePath } from "../store/layout.ts";
 import { discard } from "../store/remove.ts";
 import { openCatFile } from "./cat-file.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
 import { gitFailure, isRefusedCommit } from "./git-failure.ts";
 import type { ObjectSource } from "./git-objects.ts";
-import { algorithmOf } from "./git-objects.ts";
+import { algorithmOf } from "./commit-proof.ts";
 import { runGit } from "./git-process.ts";
-import { ensureStore, packedBytes } from "./git-store.ts";
+import { ensureStore, isUsableStore, packedBytes } from "./git-store.ts";
 
 type Git = Pick<CacheContext, "layout" | "limits" | "env"> & { readonly program: string };
 type Ran = Awaited<ReturnType<typeof runGit>>;
@@ -214,11 +211,7 @@ async function findRedirect(remote: Remote, signal: AbortSignal | undefined): Pr
 }
 
 async function hasCommit(git: Git, store: string, options: { commit: string } & TransferOptions): Promise<boolean> {
-  const isThere = await stat(store).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return false;
+  if (!(await isUsableStore(git.layout, store))) return false;
   const args = [`--git-dir=${store}`, "cat-file", "-e", `${options.commit}^{tree}`];
   const ran = await runGit({ program: git.program, env: git.env, cwd: git.layout.tmp, signal: options.signal, args });
   return ran.code === 0;

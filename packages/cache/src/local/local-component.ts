@@ -2,13 +2,12 @@ import type { Resource } from "@steps/model";
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
-import type { LocalRequest, ResolvedComponent, ResolveOptions } from "../component.ts";
-import { CacheError, systemCode } from "../error.ts";
-import type { Limits } from "../limits.ts";
+import type { LocalRequest, FoundComponent, ResolveOptions } from "../component.ts";
+import { CacheError, type Limits, systemCode } from "@steps/transfer";
 import type { FolderHash } from "../tree/tree-hash.ts";
 import { hashFolder } from "../tree/tree-hash.ts";
 
-/** Digests of files that were read before, so that a folder used by many steps is read once. */
+/** The digests of files that were read before, so that a folder that many steps use is read only once. */
 export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
 
 export interface LocalOptions {
@@ -26,7 +25,7 @@ export interface LocalOptions {
 export async function resolveLocal(
   request: LocalRequest,
   options: ResolveOptions & LocalOptions,
-): Promise<ResolvedComponent> {
+): Promise<FoundComponent> {
   const startedAt = performance.now();
   if (!isAbsolute(request.dir)) {
     throw new CacheError("REFERENCE_INVALID", `Cannot use folder "${request.dir}": its path is not absolute`);

@@ -1,23 +1,27 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import type { CacheContext } from "../context.ts";
-import { CacheError } from "../error.ts";
-import type { HttpAnswer } from "../http-client.ts";
-import { readBody, statusError } from "../http-client.ts";
+import { CacheError, type HttpAnswer, readBody, statusError } from "@steps/transfer";
+import { offlineError } from "../cache-error.ts";
 import { blobPath } from "../store/layout.ts";
-import { hasBlob, storeBlob } from "../zip/blob-store.ts";
+import { hasBlob, readBlob, storeBlob, touch } from "../zip/blob-store.ts";
 import type { TransferOptions } from "../zip/zip-location.ts";
-import type { ImageLocation } from "./image-request.ts";
-import type { Descriptor, Manifest } from "./manifest.ts";
-import { ACCEPTED_MANIFESTS, MAX_MANIFEST_BYTES, parseManifest } from "./manifest.ts";
-import type { RegistryClient } from "./registry-client.ts";
+import {
+  ACCEPTED_MANIFESTS,
+  type Descriptor,
+  type ImageLocation,
+  type Manifest,
+  MAX_MANIFEST_BYTES,
+  parseManifest,
+  type RegistryClient,
+} from "@steps/transfer/registry";
 
 /** A manifest that is here. */
 export interface FetchedManifest {
   readonly manifest: Manifest;
-  /** Of its bytes, 64 hex digits. */
+  /** The digest of the manifest's bytes, 64 hex digits. */
   readonly sha256: string;
-  /** What came over the network for it. */
+  /** The number of bytes that came over the network for it. */
   readonly bytes: number;
 }
 
@@ -47,9 +51,9 @@ export async function findTag(context: FetchContext): Promise<string | undefined
 export async function fetchManifest(context: FetchContext, reference: string): Promise<FetchedManifest> {
   const { cache, client, image, signal } = context;
   const known = /^sha256:([0-9a-f]{64})$/.exec(reference)?.[1];
-  if (known !== undefined && (await hasBlob(cache.layout, known))) {
-    const text = await readFile(blobPath(cache.layout, known), "utf8");
-    return { manifest: parseManifest(text), sha256: known, bytes: 0 };
+  const stored = known === undefined ? undefined : readBlob(cache.layout, known, MAX_MANIFEST_BYTES);
+  if (known !== undefined && stored !== undefined) {
+    return { manifest: parseManifest(stored.toString()), sha256: known, bytes: 0 };
   }
   if (cache.isOffline) throw offline(image);
   const answer = await client.send({ ...manifestRequest(image, reference), signal });
@@ -68,6 +72,23 @@ export async function fetchManifest(context: FetchContext, reference: string): P
   const text = await readFile(blobPath(cache.layout, sha256), "utf8");
   const contentType = answer.response.headers.get("content-type");
   return { manifest: contentType === null ? parseManifest(text) : parseManifest(text, contentType), sha256, bytes };
+}
+
+/** The layers of an image whose manifest and layers are all here and what their digests say; `undefined` otherwise. */
+export async function storedLayers({ layout }: CacheContext, sha256: string): Promise<string[] | undefined> {
+  const stored = readBlob(layout, sha256, MAX_MANIFEST_BYTES);
+  if (stored === undefined) return undefined;
+  await touch(blobPath(layout, sha256));
+  const manifest = parseManifest(stored.toString());
+  if (manifest.type === "index") return undefined;
+  const paths: string[] = [];
+  for (const { digest } of manifest.layers) {
+    const known = /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1];
+    if (known === undefined || !(await hasBlob(layout, known))) return undefined;
+    await touch(blobPath(layout, known));
+    paths.push(blobPath(layout, known));
+  }
+  return paths;
 }
 
 /**
@@ -190,5 +211,5 @@ function notFound(image: ImageLocation): CacheError {
 }
 
 function offline(image: ImageLocation): CacheError {
-  return new CacheError("OFFLINE", `Cannot fetch "${image.shown}": it is not in the cache and the network is not used`);
+  return offlineError(`"${image.shown}"`);
 }

@@ -1,9 +1,11 @@
 import { isDigest, type Resource } from "@steps/model";
 import { readFile } from "node:fs/promises";
-import type { OciRequest, ResolvedComponent, ResolveOptions } from "../component.ts";
+import type { OciRequest, FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { CacheError, isCacheError } from "../error.ts";
+import { CacheError, isCacheError } from "@steps/transfer";
+import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
+import { nativeOf, proveFact, rememberFact } from "../proved-facts.ts";
 import { singleFlight } from "../single-flight.ts";
 import type { IndexEntry } from "../store/index-entry.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
@@ -11,12 +13,21 @@ import { withLock } from "../store/lock.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
 import type { TransferOptions } from "../zip/zip-location.ts";
-import { fetchBlob, fetchManifest, findTag } from "./fetch-image.ts";
-import { type ImageLocation, openImage } from "./image-request.ts";
-import type { Descriptor, Manifest } from "./manifest.ts";
-import { parseObject, runnable } from "./manifest.ts";
-import { acceptablePlatforms, choosePlatform, formatPlatform, runningPlatform } from "./platform.ts";
-import { openRegistry, type RegistryClient } from "./registry-client.ts";
+import { fetchBlob, fetchManifest, findTag, storedLayers } from "./fetch-image.ts";
+import {
+  acceptablePlatforms,
+  choosePlatform,
+  type Descriptor,
+  formatPlatform,
+  type ImageLocation,
+  type Manifest,
+  openImage,
+  openRegistry,
+  parseObject,
+  type RegistryClient,
+  runnable,
+  runningPlatform,
+} from "@steps/transfer/registry";
 import { unpackImage } from "./unpack-image.ts";
 
 interface Resolution {
@@ -32,7 +43,7 @@ export async function resolveOci(
   cache: CacheContext,
   request: OciRequest,
   options: ResolveOptions,
-): Promise<ResolvedComponent> {
+): Promise<FoundComponent> {
   const startedAt = performance.now();
   const image = openImage(request, cache.mirrors);
   const client = openRegistry(cache, image.endpoint, { stepEnv: request.env ?? {}, actions: "pull" });
@@ -44,22 +55,20 @@ export async function resolveOci(
   }
 }
 
-async function resolve(resolution: Resolution, options: ResolveOptions, startedAt: number): Promise<ResolvedComponent> {
+async function resolve(resolution: Resolution, options: ResolveOptions, startedAt: number): Promise<FoundComponent> {
   const { cache, image } = resolution;
   const pinned = pinnedDigest(options.pin);
   const top = options.pin?.resolvedVersion ?? (await resolveTag(resolution, options));
   const sha256 = pinned ?? (await resolvePlatform(resolution, top, options));
-  const opened = await openIndexed(cache, manifestKey(image, sha256), options.signal);
+  const sought = soughtImage(resolution, sha256, options);
+  const opened = await openIndexed(cache, sought);
   const fresh = "dir" in opened ? undefined : await unpackOnce(resolution, sha256, options);
-  const found =
-    fresh === undefined
-      ? opened
-      : await openIndexed(cache, { ...manifestKey(image, sha256), entry: fresh.entry }, options.signal);
+  const found = fresh === undefined ? opened : await openIndexed(cache, { ...sought, entry: fresh.entry });
   if (!("dir" in found)) {
     throw new CacheError("DIGEST_MISMATCH", `Cannot use image "${image.shown}": its files changed again at once`);
   }
-  // The names are noted last, when what they lead to is there.
-  await noteNames(resolution, { top, entry: found.entry });
+  // The name is noted last, when what it leads to is there.
+  await noteTag(resolution, { top, entry: found.entry });
   const note = "note" in opened ? opened.note : undefined;
   const warning = note ?? fresh?.warning;
   return {
@@ -70,7 +79,7 @@ async function resolve(resolution: Resolution, options: ResolveOptions, startedA
       bytes: resolution.bytes,
       durationMs: performance.now() - startedAt,
     },
-    ...(warning === undefined ? {} : { note: warning }),
+    note: warning,
   };
 }
 
@@ -82,7 +91,7 @@ function toResource(image: ImageLocation, top: string, entry: IndexEntry): Resou
     resolvedVersion: top,
     digest: { sha256: entry.resolved, gitTree: entry.gitTree },
     isMutable: !isDigest(image.tag),
-    ...(image.mirror === undefined ? {} : { downloadLocation: image.mirror }),
+    downloadLocation: image.mirror,
   };
 }
 
@@ -104,9 +113,24 @@ function tagKey(image: ImageLocation): Key {
   return { kind: "oci", location: image.uri, version: image.tag };
 }
 
-// One cache may serve machines of several platforms.
-function platformKey(image: ImageLocation, top: string): Key {
-  return { kind: "oci", location: image.uri, version: `${top} ${formatPlatform(runningPlatform())}` };
+function soughtImage(resolution: Resolution, sha256: string, { pin, signal }: Omit<ProveOptions, "sha256">): Sought {
+  const { cache, image } = resolution;
+  const prove = (entry: IndexEntry): Promise<Proved> => proveImage(cache, entry, { sha256, pin, signal });
+  return { key: manifestKey(image, sha256), pin, signal, prove };
+}
+
+/** What an image unpacks to, read from its manifest and layers. */
+export async function proveImage(
+  cache: CacheContext,
+  entry: IndexEntry,
+  { sha256, pin, signal }: ProveOptions,
+): Promise<Proved> {
+  if (entry.resolved !== sha256) return "wrong";
+  if (pin?.digest["gitTree"] === entry.gitTree) return "unknown";
+  return await proveFact(cache, { kind: "oci", id: sha256, gitTree: entry.gitTree }, async () => {
+    const layers = await storedLayers(cache, sha256);
+    return layers && (await unpackImage(layers, undefined, { limits: cache.limits, signal }));
+  });
 }
 
 /** The digest that a tag means: looked up once, the same ever after for this object. */
@@ -142,8 +166,6 @@ async function lookUpTag(
 /** The digest of the manifest that this platform uses of what a digest stands for. */
 async function resolvePlatform(resolution: Resolution, top: string, options: ResolveOptions): Promise<string> {
   const { cache, image, client } = resolution;
-  const known = readIndexEntry(cache.layout, platformKey(image, top))?.resolved;
-  if (known !== undefined && readIndexEntry(cache.layout, manifestKey(image, known)) !== undefined) return known;
   const { value } = await singleFlight(cache.ownFlights, `oci\0${image.uri}\0${top}`, {
     waiter: options,
     run: (shared) =>
@@ -195,7 +217,7 @@ async function unpackOnce(resolution: Resolution, sha256: string, waiter: Resolv
           signal: transfer.signal,
           run: async () => {
             // Another process may have unpacked it while we waited for the lock.
-            const opened = await openIndexed(cache, manifestKey(image, sha256), transfer.signal);
+            const opened = await openIndexed(cache, soughtImage(resolution, sha256, transfer));
             if ("dir" in opened) return { entry: opened.entry, warning: undefined, bytes: 0 };
             return await fetchAndUnpack(resolution, sha256, transfer);
           },
@@ -235,12 +257,14 @@ async function fetchAndUnpack(
   transfer.onProgress?.({ phase: "unpack", totalBytes: declared });
   const tree = await withStaging(cache.layout, async (staging) => {
     const written = await unpackImage(paths, staging, { limits, signal: transfer.signal });
-    await publishTree(cache.layout, staging, written);
+    const native = nativeOf(written);
+    await publishTree(cache.layout, staging, { limits, signal: transfer.signal, gitTree: written.gitTree, native });
+    rememberFact("oci", sha256, native);
     return written;
   });
   const { gitTree } = tree;
   const entry: IndexEntry = {
-    format: 1,
+    format: 2,
     ...manifestKey(image, sha256),
     resolved: sha256,
     gitTree,
@@ -272,20 +296,14 @@ async function platformWarning(path: string): Promise<string | undefined> {
   return `The image is for ${formatPlatform(platform)}, and this is ${formatPlatform(running)}.`;
 }
 
-async function noteNames(
+async function noteTag(
   { cache, image }: Resolution,
   { top, entry }: { top: string; entry: IndexEntry },
 ): Promise<void> {
-  const names: { key: Key; resolved: string }[] = [];
-  if (!isDigest(image.tag) && cache.frozen.get(`oci\0${image.uri}\0${image.tag}`) === top) {
-    names.push({ key: tagKey(image), resolved: top });
-  }
-  if (top !== "") names.push({ key: platformKey(image, top), resolved: entry.resolved });
-  for (const { key, resolved } of names) {
-    const found = readIndexEntry(cache.layout, key);
-    if (found?.resolved === resolved && found.gitTree === entry.gitTree) continue;
-    await writeIndexEntry(cache.layout, { ...entry, ...key, resolved });
-  }
+  if (isDigest(image.tag) || cache.frozen.get(`oci\0${image.uri}\0${image.tag}`) !== top) return;
+  const found = readIndexEntry(cache.layout, tagKey(image));
+  if (found?.resolved === top && found.gitTree === entry.gitTree) return;
+  await writeIndexEntry(cache.layout, { ...entry, ...tagKey(image), resolved: top });
 }
 
 // A text like `gitlab.com/group/project` is read as an image when git was meant and the revision forgotten.

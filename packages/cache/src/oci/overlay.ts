@@ -1,23 +1,20 @@
-import { CacheError } from "../error.ts";
-import type { Limits } from "../limits.ts";
-import { nameProblem } from "../tree/entry-name.ts";
-import { quote, unsafe } from "../tree/tree-plan.ts";
-import type { TarEntry } from "./read-tar.ts";
+import { CacheError, type Limits } from "@steps/transfer";
+import { nameProblem, quote, type TarEntry, unsafe } from "@steps/transfer/archive";
 
-/** Where the content of a file is: which entry of which layer. */
+/** The place of a file's content: an entry of a layer. */
 export interface Source {
   readonly layer: number;
   readonly ordinal: number;
 }
 
-/** What is at a place once all layers lie over each other. */
+/** The node at a path once all layers lie over each other. */
 export interface OverlayNode {
   readonly type: "file" | "dir" | "link";
   readonly isExecutable: boolean;
   readonly size: number;
-  /** Of a link. */
+  /** The target of a link. */
   readonly target: string;
-  /** Of a file. Hard links have the same. */
+  /** The content of a file. Hard links share it. */
   readonly source: Source;
   /** Which layer put it here. */
   readonly layer: number;
@@ -95,7 +92,7 @@ function checkPath(path: string, limits: Limits): string[] {
 
 function checkWhiteout(path: string, name: string, limits: Limits): string | undefined {
   const hidden = name.slice(WHITEOUT.length);
-  // What the file systems of old kept for themselves.
+  // Names that older file systems kept for themselves.
   if (hidden.startsWith(WHITEOUT)) return undefined;
   if (nameProblem(hidden, limits) !== undefined) throw unsafe(path, "hides something that cannot be there");
   return hidden;

@@ -1,13 +1,9 @@
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
-import type { Limits } from "../limits.ts";
-import type { TreeNode, TreePlan } from "../tree/tree-plan.ts";
-import { createTreePlan } from "../tree/tree-plan.ts";
+import type { Limits } from "@steps/transfer";
+import { createTreePlan, readTar, type ReadTarOptions, type TreeNode, type TreePlan } from "@steps/transfer/archive";
 import type { TreeWriter, WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";
 import { createOverlay, type OverlayNode } from "./overlay.ts";
-import { readTar, type ReadTarOptions } from "./read-tar.ts";
 
 export interface UnpackImageOptions {
   readonly limits: Limits;
@@ -20,21 +16,21 @@ interface Layer {
   readonly options: ReadTarOptions;
 }
 
-/** What has to be written where: the places of one content, and the links. */
+/** The places to write to: those of one content, and those of links. */
 interface Places {
   readonly files: ReadonlyMap<string, readonly TreeNode[]>;
   readonly links: readonly { readonly node: TreeNode; readonly target: string }[];
 }
 
 /**
- * Unpacks the layers of an image to `dir`, the lowest first. They are read twice: for what there will be in the end, and
+ * Unpacks the layers of an image to `dir`, the lowest first; without a folder they are only digested. They are read twice: for what there will be in the end, and
  * for the content of just that.
  *
  * @throws {CacheError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, UNSAFE_ENTRY, CANCELLED
  */
 export async function unpackImage(
   paths: readonly string[],
-  dir: string,
+  dir: string | undefined,
   { limits, signal }: UnpackImageOptions,
 ): Promise<WrittenTree> {
   const layers = await openLayers(paths, limits, signal);
@@ -49,7 +45,7 @@ export async function unpackImage(
   }
   const plan = createTreePlan(limits);
   const places = planPlaces(overlay.root, plan);
-  const writer = await createTreeWriter(dir, plan, { limits, signal });
+  const writer = await createTreeWriter(dir, plan, { limits, signal, nativeAlgorithm: "sha256" });
   for (const [layer, { path, options }] of layers.entries()) {
     let ordinal = 0;
     for await (const { content, size } of readTar(path, options)) {
@@ -57,7 +53,7 @@ export async function unpackImage(
       ordinal += 1;
       if (first === undefined) continue;
       await writer.writeFile(first, size, content);
-      for (const node of others) await writer.writeFile(node, size, createReadStream(join(dir, first.path)));
+      for (const node of others) await writer.repeatFile(node, first, size);
     }
   }
   await writeLinks(writer, places);

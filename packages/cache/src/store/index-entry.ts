@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
+import type { CommitProof } from "../git/commit-proof.ts";
 import type { Layout } from "./layout.ts";
 import { uniquePath } from "./layout.ts";
 
-/** What the cache knows of one version at one location. */
+/**
+ * The cache's knowledge of one version at one location. It is a hint and never believed: the tree of a digest or a
+ * commit is proved again by whoever uses it. Only for a name that nobody else can be asked about does it have the last
+ * word.
+ */
 export interface IndexEntry {
-  readonly format: 1;
+  readonly format: 2;
   readonly kind: "git" | "zip" | "oci";
   /** URL without credentials, or absolute path. */
   readonly location: string;
@@ -15,11 +20,12 @@ export interface IndexEntry {
   /** Full commit, or SHA-256 of the archive or of the manifest; of a tag of an image the digest that it meant. */
   readonly resolved: string;
   readonly gitTree: string;
-  readonly nativeTree?: string;
+  /** The proof that a commit leads to its tree. Absent for other kinds. */
+  readonly proof?: CommitProof;
   readonly etag?: string;
-  /** Of the component's files. */
+  /** The total size of the component's files. */
   readonly bytes: number;
-  /** Wall clock, milliseconds. */
+  /** The time of the fetch by the wall clock, in milliseconds since 1970. */
   readonly fetchedAt: number;
 }
 
@@ -63,7 +69,16 @@ export async function writeAtomically(layout: Layout, path: string, content: str
   await rename(temporary, path);
 }
 
-function indexPath(layout: Layout, key: Pick<IndexEntry, "kind" | "location" | "version">): string {
+/** Removes an entry that was found to be wrong. */
+export async function removeIndexEntry(
+  layout: Layout,
+  key: Pick<IndexEntry, "kind" | "location" | "version">,
+): Promise<void> {
+  await rm(indexPath(layout, key), { force: true });
+}
+
+/** Returns the path of an entry. */
+export function indexPath(layout: Layout, key: Pick<IndexEntry, "kind" | "location" | "version">): string {
   const escaped = encodeURIComponent(key.version).replaceAll(/[*.]/g, (char) => (char === "." ? "." : "%2A"));
   // Case is kept apart by the digest where a file system folds it.
   const name = /^[a-z0-9._-]{1,200}$/.test(escaped) ? escaped : `${escaped.slice(0, 100)}-${sha256(key.version)}`;
@@ -74,7 +89,7 @@ function isIndexEntry(value: unknown): value is IndexEntry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Partial<Record<keyof IndexEntry, unknown>>;
   return (
-    entry.format === 1 &&
+    entry.format === 2 &&
     (entry.kind === "git" || entry.kind === "zip" || entry.kind === "oci") &&
     typeof entry.location === "string" &&
     typeof entry.version === "string" &&
@@ -82,6 +97,26 @@ function isIndexEntry(value: unknown): value is IndexEntry {
     typeof entry.gitTree === "string" &&
     /^[0-9a-f]{64}$/.test(entry.gitTree) &&
     typeof entry.bytes === "number" &&
-    typeof entry.fetchedAt === "number"
+    typeof entry.fetchedAt === "number" &&
+    (entry.proof === undefined || isProof(entry.proof))
+  );
+}
+
+function isProof(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { objects, unusual = [] } = value as Partial<Record<keyof CommitProof, unknown>>;
+  const arePairs = (list: unknown, isPair: (pair: readonly unknown[]) => boolean): boolean =>
+    Array.isArray(list) && list.every((pair) => Array.isArray(pair) && pair.length === 2 && isPair(pair));
+  return (
+    arePairs(objects, (pair) => pair.every((part) => typeof part === "string")) &&
+    arePairs(unusual, ([path, entry]) => typeof path === "string" && isUnusual(entry))
+  );
+}
+
+function isUnusual(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { mode, id } = value as { readonly mode?: unknown; readonly id?: unknown };
+  return (
+    mode === "100664" || (mode === "160000" && typeof id === "string" && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
   );
 }

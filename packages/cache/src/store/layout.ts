@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { sha256 } from "@steps/model";
-import { asCacheError, CacheError, systemCode } from "../error.ts";
-import { formatIdentity, processIdentity } from "./process-identity.ts";
+import { formatIdentity, processIdentity, sha256 } from "@steps/platform";
+import { CacheError, isCacheError } from "@steps/transfer";
+import { describeFolderError, folderProblem, makePrivateFolder } from "./private-folder.ts";
 
-/** Where things lie below the cache's root. */
+/** The paths of the cache's folders. */
 export interface Layout {
   readonly root: string;
   readonly trees: string;
@@ -30,12 +30,17 @@ export function openLayout(root: string): Layout {
   for (const folder of FOLDERS) {
     const inner = join(path, folder);
     try {
-      // Looked at first: on the way of every hit, a failing mkdir would cost more than all the rest.
-      if (lstatSync(inner, { throwIfNoEntry: false }) === undefined) mkdirSync(inner, { mode: 0o700 });
+      makePrivateFolder(inner);
+      checkOwned(inner);
+      if (lstatSync(inner).isSymbolicLink())
+        throw new CacheError("CACHE_UNSAFE", `Cannot use cache folder "${inner}": it is a link`);
     } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw asCacheError(error, `make folder "${inner}"`);
+      if (isCacheError(error)) throw error;
+      throw new CacheError("CACHE_IO", `Cannot make folder "${inner}": ${describeFolderError(error)}`, {
+        cause: error,
+        hint: HINT,
+      });
     }
-    checkOwned(inner);
   }
   return {
     root: path,
@@ -50,26 +55,24 @@ export function openLayout(root: string): Layout {
   };
 }
 
+const HINT = "Name another folder with --cache-dir or STEP_RUNNER_CACHE_DIR.";
+
 function makeRoot(root: string): string {
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
-    const real = realpathSync(root);
-    checkOwned(real);
-    return real;
+    makePrivateFolder(root);
+    checkOwned(root);
+    return realpathSync(root);
   } catch (error) {
-    throw asCacheError(error, `make cache folder "${root}"`);
+    if (isCacheError(error)) throw error;
+    throw new CacheError("CACHE_IO", `Cannot use cache folder "${root}": ${describeFolderError(error)}`, {
+      cause: error,
+      hint: HINT,
+    });
   }
 }
 
 function checkOwned(path: string): void {
-  const stat = lstatSync(path);
-  const problem = !stat.isDirectory()
-    ? "it is not a folder"
-    : process.geteuid !== undefined && stat.uid !== process.geteuid()
-      ? `it belongs to user ${stat.uid}`
-      : process.platform !== "win32" && (stat.mode & 0o022) !== 0
-        ? `others may write to it (mode ${(stat.mode & 0o777).toString(8)})`
-        : undefined;
+  const problem = folderProblem(path);
   if (problem === undefined) return;
   throw new CacheError("CACHE_UNSAFE", `Cannot use cache folder "${path}": ${problem}`, {
     hint: "Name a folder of your own with mode 0700.",

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "../error.ts";
+import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@steps/platform";
+import { systemCode } from "@steps/transfer";
 import type { Layout } from "./layout.ts";
-import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "./process-identity.ts";
 
 /** A lease of a process that cannot be seen from here counts this long. */
 const FOREIGN_LEASE_MS = 24 * 60 * 60 * 1000;

@@ -1,12 +1,11 @@
 import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
-import { sha256 } from "@steps/model";
+import { formatIdentity, processIdentity, sha256 } from "@steps/platform";
 import { expect, test } from "vitest";
 import { tempDir } from "@steps/testkit";
 import { openLayout } from "./layout.ts";
 import { withLock } from "./lock.ts";
-import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "./process-identity.ts";
 
 test("withLock() lets one in at a time, and the next when it fails", async () => {
   const layout = openLayout(join(tempDir(), "cache"));
@@ -42,14 +41,4 @@ test("withLock() takes over from a process that is gone, and from nobody else", 
   writeFileSync(path, "");
   utimesSync(path, longAgo, longAgo);
   expect(await withLock(layout, "key", { run: async () => "in" })).toBe("in");
-});
-
-test("livenessOf() knows itself, the dead, and whom it cannot see", () => {
-  const self = processIdentity();
-  expect(parseIdentity(`${formatIdentity(self)}.more`)).toEqual(self);
-  expect(["", "a.b.c.d.e", "a.b.-1.d.e"].map(parseIdentity)).toEqual([undefined, undefined, undefined]);
-  expect(livenessOf(self)).toBe("alive");
-  expect(livenessOf({ ...self, boot: "other" })).toBe("gone");
-  expect(livenessOf({ ...self, namespace: "1" })).toBe("unknown");
-  expect(livenessOf({ ...self, boot: "other", host: "other" })).toBe("unknown");
 });

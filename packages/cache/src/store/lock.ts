@@ -1,11 +1,10 @@
 import { open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { sha256 } from "@steps/model";
-import { systemCode, throwIfCancelled } from "../error.ts";
+import { formatIdentity, livenessOf, parseIdentity, processIdentity, sha256 } from "@steps/platform";
+import { systemCode, throwIfCancelled } from "@steps/transfer";
 import type { Layout } from "./layout.ts";
 import { uniquePath } from "./layout.ts";
-import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "./process-identity.ts";
 
 const HEARTBEAT_MS = 5_000;
 const STALE_MS = 30_000;

@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "../error.ts";
+import { systemCode } from "@steps/transfer";
 import type { Layout } from "./layout.ts";
 import { uniquePath } from "./layout.ts";
 

@@ -1,39 +1,74 @@
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
-import { createReadStream } from "node:fs";
-import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  createReadStream,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import type { TreeEntry } from "@steps/model";
-import { gitBlobDigest, gitTreeDigest } from "@steps/model";
-import { throwIfCancelled } from "../error.ts";
+import { setImmediate } from "node:timers/promises";
+import { gitBlobDigest, gitTreeDigest, type TreeEntry } from "./git-digest.ts";
+import { throwIfCancelled } from "@steps/transfer";
+import type { UnusualEntries } from "@steps/transfer/archive";
 
 /** One thing that lies in a folder. */
 export interface FoundEntry {
-  /** Relative to the folder; empty for the folder itself. */
+  /** The path relative to the folder; empty for the folder itself. */
   readonly path: string;
   readonly stats: Stats;
+}
+
+/** How the id of a tree is computed where it came from: in its own hash, with empty folders and unusual entries. */
+export interface NativeForm {
+  readonly algorithm: "sha1" | "sha256";
+  readonly unusual: UnusualEntries;
 }
 
 export interface HashOptions {
   readonly maxEntries: number;
   readonly maxTotalBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Absolute paths to leave out. */
+  /** The absolute paths to leave out. */
   readonly excluded?: ReadonlySet<string> | undefined;
   /** Leaves out everything named `.git`. */
   readonly isGitSkipped?: boolean;
+  /** Computes the tree's native id, too. */
+  readonly native?: NativeForm | undefined;
+  /** An empty folder that everything is copied to. The digests are those of what was written there. */
+  readonly copyTo?: string | undefined;
   /** A digest known from before for a file that looks the same. */
   readonly remembered?: (path: string, stats: Stats) => string | undefined;
   readonly onFile?: (path: string, stats: Stats, digest: string) => void;
 }
 
-/** What a folder holds, or why that cannot be said. */
+/** The digest of a folder, or the reason why it has none. */
 export type FolderHash =
-  | { readonly gitTree: string; readonly bytes: number; readonly entries: readonly FoundEntry[] }
+  | {
+      readonly gitTree: string;
+      readonly nativeTree: string | undefined;
+      readonly bytes: number;
+      readonly entries: readonly FoundEntry[];
+    }
   | { readonly problem: string };
 
 const WHOLE_READ_BYTES = 1024 * 1024;
-const PARALLEL_READS = 16;
+// A trip through the pool of threads costs several times what a small file does; nobody else is held up for long.
+const BYTES_AT_ONCE = 1024 * 1024;
+const ENTRIES_AT_ONCE = 32;
+// A path that was a file when it was listed is neither followed nor waited for if it is something else by now.
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** A folder that has no digest; found somewhere deep below. */
 class Undigestible extends Error {}
@@ -43,11 +78,12 @@ class Undigestible extends Error {}
  * count; sockets, devices and pipes make it a problem.
  */
 export async function hashFolder(dir: string, options: HashOptions): Promise<FolderHash> {
-  const walk: Walk = { dir, options, entries: [], bytes: 0 };
+  const walk: Walk = { dir, options, entries: [], bytes: 0, pause: createPause() };
   try {
-    walk.entries.push({ path: "", stats: await lstat(dir) });
-    const gitTree = (await hashLevel(walk, "")) ?? gitTreeDigest([]);
-    return { gitTree, bytes: walk.bytes, entries: walk.entries };
+    walk.entries.push({ path: "", stats: lstatSync(dir) });
+    const top = await hashLevel(walk, "");
+    const nativeTree = top.nativeDigest;
+    return { gitTree: top.digest ?? gitTreeDigest([]), nativeTree, bytes: walk.bytes, entries: walk.entries };
   } catch (error) {
     if (error instanceof Undigestible) return { problem: error.message };
     throw error;
@@ -59,67 +95,159 @@ interface Walk {
   readonly options: HashOptions;
   readonly entries: FoundEntry[];
   bytes: number;
+  /** Lets others have their turn once enough was done. */
+  readonly pause: (bytes: number) => Promise<void> | undefined;
 }
 
-async function hashLevel(walk: Walk, folder: string): Promise<string | undefined> {
-  const { excluded, isGitSkipped } = walk.options;
-  const names = (await readdir(join(walk.dir, folder))).filter(
-    (name) => (isGitSkipped !== true || name !== ".git") && excluded?.has(join(walk.dir, folder, name)) !== true,
-  );
+interface Digests {
+  /** The digest of the file or folder; undefined for an empty folder. */
+  readonly digest: string | undefined;
+  readonly nativeDigest: string | undefined;
+}
+
+async function hashLevel(walk: Walk, folder: string): Promise<Digests> {
+  const { excluded, isGitSkipped, native, signal } = walk.options;
   const found: TreeEntry[] = [];
-  for (let start = 0; start < names.length; start += PARALLEL_READS) {
-    throwIfCancelled(walk.options.signal);
-    const slice = names.slice(start, start + PARALLEL_READS);
-    const hashed = await Promise.all(slice.map((name) => hashEntry(walk, folder, name)));
-    found.push(
-      ...hashed.filter((entry) => entry !== undefined && entry.mode !== "40000").map((entry) => entry as TreeEntry),
-    );
-    // Folders one after another: what is open at a time stays bounded.
-    for (const [index, entry] of hashed.entries()) {
-      if (entry?.mode !== "40000") continue;
-      const digest = await hashLevel(walk, childPath(folder, slice[index] as string));
-      if (digest !== undefined) found.push({ ...entry, digest });
+  const nativeFound: TreeEntry[] = [];
+  for (const name of readdirSync(join(walk.dir, folder))) {
+    if ((isGitSkipped === true && name === ".git") || excluded?.has(join(walk.dir, folder, name)) === true) continue;
+    throwIfCancelled(signal);
+    const path = folder === "" ? name : `${folder}/${name}`;
+    const stats = look(walk, path);
+    const { digest, nativeDigest } = stats.isDirectory()
+      ? await hashFolderIn(walk, path)
+      : await hashEntry(walk, path, stats);
+    const mode = modeOf(stats);
+    if (digest !== undefined) found.push({ name, mode, digest });
+    const unusual = native?.unusual.get(path);
+    // Empty folders count in this id only.
+    if (unusual?.mode === "160000" && mode === "40000" && nativeDigest === gitTreeDigest([], native?.algorithm))
+      nativeFound.push({ name, mode: unusual.mode, digest: unusual.id });
+    else if (nativeDigest !== undefined) {
+      const isPlain = unusual?.mode === "100664" && mode === "100644";
+      nativeFound.push({ name, mode: isPlain ? unusual.mode : mode, digest: nativeDigest });
     }
+    const pause = walk.pause(stats.isFile() ? stats.size : 0);
+    if (pause !== undefined) await pause;
   }
-  return found.length === 0 ? undefined : gitTreeDigest(found);
+  return {
+    digest: found.length === 0 ? undefined : gitTreeDigest(found),
+    nativeDigest: native === undefined ? undefined : gitTreeDigest(nativeFound, native.algorithm),
+  };
 }
 
-async function hashEntry(walk: Walk, folder: string, name: string): Promise<TreeEntry | undefined> {
-  const path = childPath(folder, name);
-  // What is not UTF-8 was replaced when the name was read, and the digest would be of another name.
-  if (name.includes("\u{fffd}")) throw new Undigestible(`a name in "${folder}" is not UTF-8`);
-  const stats = await lstat(join(walk.dir, path));
+function look(walk: Walk, path: string): Stats {
+  // Bytes that are not UTF-8 were replaced when the name was read, so the digest would be that of another name.
+  if (path.includes("\u{fffd}")) throw new Undigestible(`the name ${JSON.stringify(path)} is not UTF-8`);
+  const stats = lstatSync(join(walk.dir, path));
   walk.entries.push({ path, stats });
   if (walk.entries.length > walk.options.maxEntries) {
     throw new Undigestible(`it has more than ${walk.options.maxEntries} entries`);
   }
-  if (stats.isDirectory()) return { name, mode: "40000", digest: "" };
+  return stats;
+}
+
+async function hashFolderIn(walk: Walk, path: string): Promise<Digests> {
+  const { copyTo } = walk.options;
+  if (copyTo !== undefined) mkdirSync(join(copyTo, path), { mode: 0o755 });
+  return await hashLevel(walk, path);
+}
+
+async function hashEntry(walk: Walk, path: string, stats: Stats): Promise<Digests> {
+  const { copyTo, native } = walk.options;
   if (stats.isSymbolicLink()) {
-    const target = await readlink(join(walk.dir, path), { encoding: "buffer" });
-    return { name, mode: "120000", digest: gitBlobDigest(target) };
+    const target = readlinkSync(join(walk.dir, path), { encoding: "buffer" });
+    if (copyTo !== undefined) symlinkSync(target, join(copyTo, path));
+    return digestsOf(target, native);
   }
   if (!stats.isFile()) throw new Undigestible(`"${path}" is neither file, folder nor link`);
   walk.bytes += stats.size;
   if (walk.bytes > walk.options.maxTotalBytes) {
     throw new Undigestible(`it is larger than ${walk.options.maxTotalBytes} bytes`);
   }
-  const digest = walk.options.remembered?.(path, stats) ?? (await hashFile(join(walk.dir, path), stats.size));
-  walk.options.onFile?.(path, stats, digest);
-  return { name, mode: (stats.mode & 0o100) === 0 ? "100644" : "100755", digest };
+  const remembered = walk.options.remembered?.(path, stats);
+  const digests =
+    remembered === undefined ? await hashFile(walk, path, stats) : { digest: remembered, nativeDigest: undefined };
+  if (digests.digest !== undefined) walk.options.onFile?.(path, stats, digests.digest);
+  return digests;
 }
 
-async function hashFile(path: string, size: number): Promise<string> {
-  if (size <= WHOLE_READ_BYTES) return gitBlobDigest(await readFile(path));
-  const hash = createHash("sha256").update(`blob ${size}\0`);
+async function hashFile(walk: Walk, path: string, stats: Stats): Promise<Digests> {
+  const { copyTo, native } = walk.options;
+  const from = join(walk.dir, path);
+  if (stats.size <= WHOLE_READ_BYTES) {
+    const content = readWhole(from);
+    if (copyTo !== undefined) writeWhole(join(copyTo, path), content, copyMode(stats));
+    return digestsOf(content, native);
+  }
+  if (copyTo === undefined) return await hashStream(from, path, { size: stats.size, native });
+  const to = join(copyTo, path);
+  // Blocks are shared where the file system can; hard links never, because a change would reach the cache.
+  copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  chmodSync(to, copyMode(stats));
+  return await hashStream(to, path, { size: stats.size, native });
+}
+
+function readWhole(path: string): Buffer {
+  const file = openSync(path, READ);
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeWhole(path: string, content: Buffer, mode: number): void {
+  const file = openSync(path, CREATE, mode);
+  try {
+    writeFileSync(file, content);
+    fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function digestsOf(content: Buffer, native: NativeForm | undefined): Digests {
+  const digest = gitBlobDigest(content);
+  return { digest, nativeDigest: native?.algorithm === "sha1" ? gitBlobDigest(content, "sha1") : digest };
+}
+
+async function hashStream(
+  file: string,
+  path: string,
+  { size, native }: { readonly size: number; readonly native: NativeForm | undefined },
+): Promise<Digests> {
+  const algorithms = native?.algorithm === "sha1" ? ["sha256", "sha1"] : ["sha256"];
+  const hashes = algorithms.map((algorithm) => createHash(algorithm).update(`blob ${size}\0`));
   let read = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
     read += chunk.byteLength;
-    hash.update(chunk);
+    for (const hash of hashes) hash.update(chunk);
   }
   if (read !== size) throw new Undigestible(`"${path}" changed while it was read`);
-  return hash.digest("hex");
+  const [digest, nativeDigest = digest] = hashes.map((hash) => hash.digest("hex"));
+  return { digest, nativeDigest };
 }
 
-function childPath(folder: string, name: string): string {
-  return folder === "" ? name : `${folder}/${name}`;
+function modeOf(stats: Stats): TreeEntry["mode"] {
+  if (stats.isDirectory()) return "40000";
+  if (stats.isSymbolicLink()) return "120000";
+  return (stats.mode & 0o100) === 0 ? "100644" : "100755";
+}
+
+function copyMode(stats: Stats): number {
+  return (stats.mode & 0o100) === 0 ? 0o644 : 0o755;
+}
+
+function createPause(): Walk["pause"] {
+  let bytes = 0;
+  let entries = 0;
+  return (more) => {
+    bytes += more;
+    entries += 1;
+    if (bytes < BYTES_AT_ONCE && entries < ENTRIES_AT_ONCE) return undefined;
+    bytes = 0;
+    entries = 0;
+    return setImmediate();
+  };
 }

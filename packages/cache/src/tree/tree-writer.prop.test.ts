@@ -3,11 +3,9 @@ import { dirname, join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { withTempDir } from "@steps/testkit";
-import { isCacheError } from "../error.ts";
-import { DEFAULT_LIMITS } from "../limits.ts";
+import { DEFAULT_LIMITS, isCacheError } from "@steps/transfer";
 import { hashFolder } from "./tree-hash.ts";
-import type { EntryClaim } from "./tree-plan.ts";
-import { createTreePlan } from "./tree-plan.ts";
+import { createTreePlan, type EntryClaim } from "@steps/transfer/archive";
 import type { WrittenTree } from "./tree-writer.ts";
 import { createTreeWriter } from "./tree-writer.ts";
 
@@ -51,7 +49,7 @@ async function write(dir: string, entries: readonly Input[]): Promise<WrittenTre
   return await writer.finish();
 }
 
-/** Where every link leads, as the kernel follows it. */
+/** Yields the end of every link, as the kernel follows it. */
 function* linkEnds(dir: string): Generator<string> {
   for (const name of readdirSync(dir)) {
     const at = join(dir, name);

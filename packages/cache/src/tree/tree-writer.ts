@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fchmodSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, constants, createReadStream, fchmodSync, openSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, open, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { TreeEntry } from "@steps/model";
-import { gitBlobDigest, gitTreeDigest } from "@steps/model";
-import { CacheError, throwIfCancelled } from "../error.ts";
-import type { Limits } from "../limits.ts";
-import { decodeUtf8 } from "./entry-name.ts";
-import type { TreeNode, TreePlan } from "./tree-plan.ts";
-import { quote, unsafe } from "./tree-plan.ts";
+import { gitBlobDigest, gitTreeDigest, type TreeEntry } from "./git-digest.ts";
+import { CacheError, type Limits, throwIfCancelled } from "@steps/transfer";
+import {
+  decodeUtf8,
+  quote,
+  type TreeNode,
+  type TreePlan,
+  unsafe,
+  type UnusualEntries,
+  type UnusualEntry,
+} from "@steps/transfer/archive";
 
 /** A tree that lies complete in its staging folder. */
 export interface WrittenTree {
@@ -16,6 +20,7 @@ export interface WrittenTree {
   readonly gitTree: string;
   /** Git's id of the tree in the repository's own hash, as the tree was planned. */
   readonly nativeTree: string | undefined;
+  readonly unusual: UnusualEntries;
   readonly bytes: number;
 }
 
@@ -23,6 +28,8 @@ export interface WrittenTree {
 export interface TreeWriter {
   /** @throws {CacheError} ARCHIVE_TOO_LARGE, ARCHIVE_INVALID when there are not exactly `size` bytes */
   writeFile(node: TreeNode, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Writes a file with the content of one that was written. */
+  repeatFile(node: TreeNode, written: TreeNode, size: number): Promise<void>;
   /** Takes the content of a link, its target. */
   setLink(node: TreeNode, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** Makes the links, closes the folders, computes the digests. The top folder stays writable, so that it can move. */
@@ -41,14 +48,18 @@ const SMALL_BYTES = 64 * 1024;
 // Nothing that exists is opened, not even a link to nowhere.
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-/** Opens a writer on a new folder `dir` (mode 0700) and makes the folders of the plan. */
-export async function createTreeWriter(dir: string, plan: TreePlan, options: TreeWriterOptions): Promise<TreeWriter> {
+/**
+ * Opens a writer on a new folder `dir` (mode 0700) and makes the folders of the plan. Without a folder nothing is written:
+ * what comes is only checked and digested.
+ */
+export async function createTreeWriter(
+  dir: string | undefined,
+  plan: TreePlan,
+  options: TreeWriterOptions,
+): Promise<TreeWriter> {
   const { limits, signal, nativeAlgorithm } = options;
   let bytes = 0;
-  await mkdir(dir, { mode: 0o700 });
-  for (const node of walk(plan.root)) {
-    if (node.type === "dir" && node !== plan.root) await mkdir(join(dir, node.path), { mode: 0o700 });
-  }
+  if (dir !== undefined) await makeFolders(dir, plan);
 
   const count = (node: TreeNode, chunk: Uint8Array, fileBytes: number): void => {
     throwIfCancelled(signal);
@@ -59,14 +70,20 @@ export async function createTreeWriter(dir: string, plan: TreePlan, options: Tre
       throw tooLarge(`its files are larger than ${limits.maxTotalBytes} bytes together`);
   };
 
-  return {
+  const writer: TreeWriter = {
     async writeFile(node, size, content) {
       const hashes = createHashes(size, nativeAlgorithm);
-      const path = join(dir, node.path);
-      const mode = node.isExecutable ? 0o555 : 0o444;
       const checked = checkContent(node, content, { size, hashes, count });
-      await (size <= SMALL_BYTES ? writeSmall(path, mode, checked) : writeLarge(path, mode, checked));
-      [node.digest, node.nativeDigest] = hashes.map((hash) => hash.digest("hex"));
+      if (dir === undefined) for await (const _chunk of checked);
+      else await writeTo(join(dir, node.path), node, { size, content: checked });
+      const [digest, nativeDigest = digest] = hashes.map((hash) => hash.digest("hex"));
+      Object.assign(node, { digest, nativeDigest });
+    },
+    async repeatFile(node, written, size) {
+      if (dir !== undefined) return await writer.writeFile(node, size, createReadStream(join(dir, written.path)));
+      bytes += size;
+      node.digest = written.digest;
+      node.nativeDigest = written.nativeDigest;
     },
     async setLink(node, content) {
       const target = await readTarget(node, content, (chunk, length) => count(node, chunk, length));
@@ -78,18 +95,31 @@ export async function createTreeWriter(dir: string, plan: TreePlan, options: Tre
     async finish() {
       plan.checkLinks();
       const nodes = [...walk(plan.root)];
-      for (const node of nodes) {
-        if (node.type === "link") await symlink(node.target as string, join(dir, node.path));
-      }
-      for (const node of nodes.toReversed()) {
-        if (node.type === "dir" && node !== plan.root) await chmod(join(dir, node.path), 0o555);
-      }
-      await syncFolder(dir);
+      if (dir !== undefined) await closeFolders(dir, plan, nodes);
       const gitTree = digestFolder(plan.root, "digest", "sha256") ?? gitTreeDigest([]);
       const nativeTree = nativeAlgorithm && digestFolder(plan.root, "nativeDigest", nativeAlgorithm);
-      return { gitTree, nativeTree, bytes };
+      const unusual = new Map(nodes.flatMap((node) => (node.unusual ? [[node.path, node.unusual] as const] : [])));
+      return { gitTree, nativeTree, unusual, bytes };
     },
   };
+  return writer;
+}
+
+async function makeFolders(dir: string, plan: TreePlan): Promise<void> {
+  await mkdir(dir, { mode: 0o700 });
+  for (const node of walk(plan.root)) {
+    if (node.type === "dir" && node !== plan.root) await mkdir(join(dir, node.path), { mode: 0o700 });
+  }
+}
+
+async function closeFolders(dir: string, plan: TreePlan, nodes: readonly TreeNode[]): Promise<void> {
+  for (const node of nodes) {
+    if (node.type === "link") await symlink(node.target as string, join(dir, node.path));
+  }
+  for (const node of nodes.toReversed()) {
+    if (node.type === "dir" && node !== plan.root) await chmod(join(dir, node.path), 0o555);
+  }
+  await syncFolder(dir);
 }
 
 async function* checkContent(
@@ -111,6 +141,15 @@ async function* checkContent(
     yield chunk;
   }
   if (written !== size) throw wrongSize(node, size);
+}
+
+async function writeTo(
+  path: string,
+  node: TreeNode,
+  { size, content }: { readonly size: number; readonly content: AsyncIterable<Uint8Array> },
+): Promise<void> {
+  const mode = node.isExecutable ? 0o555 : 0o444;
+  await (size <= SMALL_BYTES ? writeSmall(path, mode, content) : writeLarge(path, mode, content));
 }
 
 /** Most files are small, and four waits for the thread pool would cost more than writing one. */
@@ -143,7 +182,7 @@ function* walk(node: TreeNode): Generator<TreeNode> {
 }
 
 function createHashes(size: number, nativeAlgorithm: string | undefined): ReturnType<typeof createHash>[] {
-  const algorithms = nativeAlgorithm === undefined ? ["sha256"] : ["sha256", nativeAlgorithm];
+  const algorithms = nativeAlgorithm === "sha1" ? ["sha256", nativeAlgorithm] : ["sha256"];
   return algorithms.map((algorithm) => createHash(algorithm).update(`blob ${size}\0`));
 }
 
@@ -171,12 +210,17 @@ function digestFolder(
 ): string | undefined {
   const entries: TreeEntry[] = [];
   for (const node of folder.children.values()) {
-    const digest = node.type === "dir" ? digestFolder(node, key, algorithm) : node[key];
-    if (digest !== undefined) entries.push({ name: node.name, mode: modeOf(node), digest });
+    const unusual = key === "nativeDigest" ? node.unusual : undefined;
+    const digest = node.type === "dir" ? (idOf(unusual) ?? digestFolder(node, key, algorithm)) : node[key];
+    if (digest !== undefined) entries.push({ name: node.name, mode: unusual?.mode ?? modeOf(node), digest });
     else if (node.type !== "dir")
       throw new CacheError("ARCHIVE_INVALID", `Cannot unpack ${quote(node.path)}: it has no content`);
   }
   return entries.length === 0 && key === "digest" ? undefined : gitTreeDigest(entries, algorithm);
+}
+
+function idOf(unusual: UnusualEntry | undefined): string | undefined {
+  return unusual?.mode === "160000" ? unusual.id : undefined;
 }
 
 function modeOf(node: TreeNode): TreeEntry["mode"] {

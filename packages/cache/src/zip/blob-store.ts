@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { createReadStream, lstatSync, readFileSync, rmSync } from "node:fs";
+import { chmod, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CacheError, systemCode, throwIfCancelled } from "../error.ts";
+import { CacheError, systemCode, throwIfCancelled } from "@steps/transfer";
 import type { Layout } from "../store/layout.ts";
 import { blobPath, uniquePath } from "../store/layout.ts";
 
-/** Bytes that came, before it is known whether they are the right ones. */
+/** An archive that has arrived, before it is known whether its bytes are the right ones. */
 export interface Received {
   readonly sha256: string;
   readonly bytes: number;
@@ -73,6 +73,23 @@ export async function hasBlob(layout: Layout, sha256: string): Promise<boolean> 
   if (found.sha256 === sha256) return true;
   await rm(path, { force: true });
   return false;
+}
+
+/** The content of a small archive that is here and what its name says; a damaged one is removed. */
+export function readBlob(layout: Layout, sha256: string, maxBytes: number): Buffer | undefined {
+  const path = blobPath(layout, sha256);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const content = stats.isFile() && stats.size <= maxBytes ? readFileSync(path) : undefined;
+  if (content !== undefined && createHash("sha256").update(content).digest("hex") === sha256) return content;
+  rmSync(path, { recursive: true, force: true });
+  return undefined;
+}
+
+/** Notes that an archive was used, so that others are collected before it. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now);
 }
 
 /** Hashes a file; `undefined` when it is not there. */

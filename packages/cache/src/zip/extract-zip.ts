@@ -1,15 +1,13 @@
 import { messageOf } from "@steps/model";
 import { crc32 } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
-import { CacheError, isCacheError, throwIfCancelled } from "../error.ts";
-import type { Limits } from "../limits.ts";
-import type { EntryClaim, TreeNode } from "../tree/tree-plan.ts";
-import { createTreePlan, quote, unsafe } from "../tree/tree-plan.ts";
+import { CacheError, isCacheError, type Limits, throwIfCancelled } from "@steps/transfer";
+import { createTreePlan, type EntryClaim, quote, type TreeNode, unsafe } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";
 
 export interface ExtractZipOptions {
-  /** Of the archive file, which the ratio is measured against. */
+  /** The size of the archive file, for the ratio of compression. */
   readonly archiveBytes: number;
   readonly limits: Limits;
   readonly signal?: AbortSignal | undefined;
@@ -25,12 +23,16 @@ const LOCAL_HEADER_BYTES = 30;
 const TYPE_MASK = 0o170000;
 
 /**
- * Unpacks an archive to `dir`. The central directory decides what is in it; every local header must agree with it, and
+ * Unpacks an archive to `dir`; without a folder it is only digested. The central directory decides what is in it; every local header must agree with it, and
  * no two entries may share bytes.
  *
  * @throws {CacheError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, UNSAFE_ENTRY
  */
-export async function extractZip(path: string, dir: string, options: ExtractZipOptions): Promise<WrittenTree> {
+export async function extractZip(
+  path: string,
+  dir: string | undefined,
+  options: ExtractZipOptions,
+): Promise<WrittenTree> {
   const { archiveBytes, limits, signal } = options;
   try {
     const yauzl = await import("yauzl");
@@ -42,7 +44,11 @@ export async function extractZip(path: string, dir: string, options: ExtractZipO
       // The budget of a bomb: what it unpacks to may be many times its size only while it is small.
       const ratioBytes = Math.max(limits.ratioFloorBytes, archiveBytes * limits.maxRatio);
       const maxTotalBytes = Math.min(limits.maxTotalBytes, ratioBytes);
-      const writer = await createTreeWriter(dir, plan, { limits: { ...limits, maxTotalBytes }, signal });
+      const writer = await createTreeWriter(dir, plan, {
+        limits: { ...limits, maxTotalBytes },
+        signal,
+        nativeAlgorithm: "sha256",
+      });
       for (const { entry, node } of members) {
         if (node.type === "link") await writer.setLink(node, readEntry(zip, entry, node));
         else if (node.type === "file")

@@ -1,9 +1,11 @@
 import type { Resource } from "@steps/model";
 import { stat } from "node:fs/promises";
-import type { ResolvedComponent, ResolveOptions, ZipRequest } from "../component.ts";
+import type { FoundComponent, ResolveOptions, ZipRequest } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { CacheError, isCacheError } from "../error.ts";
+import { CacheError, isCacheError } from "@steps/transfer";
+import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
+import { nativeOf, proveFact, rememberFact } from "../proved-facts.ts";
 import { singleFlight } from "../single-flight.ts";
 import type { IndexEntry } from "../store/index-entry.ts";
 import { writeIndexEntry } from "../store/index-entry.ts";
@@ -11,7 +13,7 @@ import { blobPath } from "../store/layout.ts";
 import { withLock } from "../store/lock.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
-import { hasBlob } from "./blob-store.ts";
+import { hasBlob, touch } from "./blob-store.ts";
 import { extractZip } from "./extract-zip.ts";
 import type { TransferOptions, ZipLocation } from "./zip-location.ts";
 import { fetchArchive, findLatest, openZipLocation } from "./zip-location.ts";
@@ -21,25 +23,25 @@ export async function resolveZip(
   context: CacheContext,
   request: ZipRequest,
   options: ResolveOptions,
-): Promise<ResolvedComponent> {
+): Promise<FoundComponent> {
   const startedAt = performance.now();
   const location = openZipLocation(request.url, context.mirrors);
   const wanted = pinnedDigest(options.pin) ?? checkedDigest(request.sha256);
   const found = wanted === undefined ? await latest(context, location, options) : { sha256: wanted, bytes: 0 };
-  const report = (isHit: boolean, bytes: number): ResolvedComponent["fetch"] => ({
+  const report = (isHit: boolean, bytes: number): FoundComponent["fetch"] => ({
     isHit: isHit && bytes === 0,
     bytes,
     durationMs: performance.now() - startedAt,
   });
-  const key = keyOf(location, found.sha256);
-  const opened = await openIndexed(context, key, options.signal);
+  const sought = soughtArchive(context, location, { ...options, sha256: found.sha256 });
+  const opened = await openIndexed(context, sought);
   if ("dir" in opened) {
     const { entry, dir } = opened;
     return { resource: toResource(location, request, entry), dir, fetch: report(true, found.bytes) };
   }
   const unpacking = unpackOnce(context, location, { sha256: found.sha256, waiter: options });
   const unpacked = await unpacking.catch((error: unknown) => throwNamed(error, location));
-  const again = await openIndexed(context, { ...key, entry: unpacked.value.entry }, options.signal);
+  const again = await openIndexed(context, { ...sought, entry: unpacked.value.entry });
   if (!("dir" in again)) {
     throw new CacheError("DIGEST_MISMATCH", `Cannot use component "${location.uri}": its files changed again at once`);
   }
@@ -48,11 +50,11 @@ export async function resolveZip(
     resource: toResource(location, request, again.entry),
     dir: again.dir,
     fetch: report(!unpacked.isFirst, bytes),
-    ...(opened.note === undefined ? {} : { note: opened.note }),
+    note: opened.note,
   };
 }
 
-// What unpacks does not know where the archive came from; who reads the message has to.
+// The unpacker does not know the archive's origin, but the reader of the message has to.
 function throwNamed(error: unknown, location: ZipLocation): never {
   if (!isCacheError(error) || error.message.includes(location.uri)) throw error;
   throw new CacheError(error.code, `${error.message} (in "${location.uri}")`, { cause: error, hint: error.hint });
@@ -75,7 +77,29 @@ function keyOf(location: ZipLocation, sha256: string): Pick<IndexEntry, "kind" |
   return { kind: "zip", location: location.uri, version: `sha256-${sha256}` };
 }
 
-/** What the location holds: looked up once, the same ever after for this object. */
+function soughtArchive(context: CacheContext, location: ZipLocation, { sha256, pin, signal }: ProveOptions): Sought {
+  const prove = (entry: IndexEntry): Promise<Proved> => proveArchive(context, entry, { sha256, pin, signal });
+  return { key: keyOf(location, sha256), pin, signal, prove };
+}
+
+/** Returns the tree that an archive unpacks to, read from the archive itself. */
+export async function proveArchive(
+  context: CacheContext,
+  entry: IndexEntry,
+  { sha256, pin, signal }: ProveOptions,
+): Promise<Proved> {
+  if (entry.resolved !== sha256) return "wrong";
+  if (pin?.digest["gitTree"] === entry.gitTree) return "unknown";
+  return await proveFact(context, { kind: "zip", id: sha256, gitTree: entry.gitTree }, async () => {
+    const { layout, limits } = context;
+    if (!(await hasBlob(layout, sha256))) return undefined;
+    const archive = blobPath(layout, sha256);
+    await touch(archive);
+    return await extractZip(archive, undefined, { archiveBytes: (await stat(archive)).size, limits, signal });
+  });
+}
+
+/** Returns the archive at a location: looked up once, and the same ever after for this object. */
 async function latest(
   context: CacheContext,
   location: ZipLocation,
@@ -110,7 +134,7 @@ async function unpackOnce(
           signal: transfer.signal,
           run: async () => {
             // Another process may have unpacked it while we waited for the lock.
-            const opened = await openIndexed(context, keyOf(location, sha256), transfer.signal);
+            const opened = await openIndexed(context, soughtArchive(context, location, { ...transfer, sha256 }));
             if ("dir" in opened) return { entry: opened.entry, bytes: 0 };
             const isHere = await hasBlob(context.layout, sha256);
             const bytes = isHere ? 0 : await fetchArchive(context, location, { ...transfer, sha256 });
@@ -132,11 +156,13 @@ async function unpack(
   onProgress?.({ phase: "unpack", totalBytes: archiveBytes });
   const tree = await withStaging(layout, async (staging) => {
     const written = await extractZip(archive, staging, { archiveBytes, limits, signal });
-    await publishTree(layout, staging, written);
+    const native = nativeOf(written);
+    await publishTree(layout, staging, { limits, signal, gitTree: written.gitTree, native });
+    rememberFact("zip", sha256, native);
     return written;
   });
   const entry: IndexEntry = {
-    format: 1,
+    format: 2,
     ...keyOf(location, sha256),
     resolved: sha256,
     gitTree: tree.gitTree,

@@ -4,10 +4,8 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FetchProgress } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { CacheError } from "../error.ts";
-import { readBody, request, statusError } from "../http-client.ts";
-import type { Remote } from "../remote.ts";
-import { openRemote } from "../remote.ts";
+import { CacheError, openRemote, readBody, type Remote, request, statusError } from "@steps/transfer";
+import { offlineError } from "../cache-error.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
 import type { Received } from "./blob-store.ts";
 import { hasBlob, hashFile, storeBlob } from "./blob-store.ts";
@@ -17,7 +15,7 @@ export interface TransferOptions {
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
 }
 
-/** Where an archive is: on the disk or on a server. */
+/** The location of an archive: on the disk or on a server. */
 export type ZipLocation =
   | { readonly uri: string; readonly path: string; readonly remote?: undefined }
   | { readonly uri: string; readonly remote: Remote; readonly path?: undefined };
@@ -56,13 +54,13 @@ export async function findLatest(
     throw offline(location);
   }
   const isUsable = known?.etag !== undefined && (await hasBlob(context.layout, known.resolved));
-  const headers = isUsable && known?.etag !== undefined ? { "if-none-match": known.etag } : {};
+  const headers: Record<string, string> = isUsable && known?.etag !== undefined ? { "if-none-match": known.etag } : {};
   const answer = await request(location.remote, { url: location.remote.url, headers, signal: options.signal });
   if (answer.response.status === 304 && known !== undefined) return { sha256: known.resolved, bytes: 0 };
   const received = await receive(context, location, { ...options, answer });
   const etag = answer.response.headers.get("etag");
   await writeIndexEntry(context.layout, {
-    format: 1,
+    format: 2,
     ...key,
     resolved: received.sha256,
     gitTree: "0".repeat(64),
@@ -146,8 +144,5 @@ function notFound(location: ZipLocation): CacheError {
 }
 
 function offline(location: ZipLocation): CacheError {
-  return new CacheError(
-    "OFFLINE",
-    `Cannot fetch "${location.uri}": it is not in the cache and the network is not used`,
-  );
+  return offlineError(`"${location.uri}"`);
 }

@@ -1,4 +1,4 @@
-import { type DescribedTable, describeKeys, type Key } from "./key-table.ts";
+import { type DescribedTable, describeKeys, type Key } from "@steps/source/keys";
 import { DURATION, FLAG, ref, SOME_TEXT } from "./shapes.ts";
 
 export const MAX_RETRIES = 100;

@@ -1,12 +1,12 @@
 import { VARIABLE_PATTERN } from "@steps/model";
-import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "./key-table.ts";
+import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
 import { ANY, DURATION, ENV, FLAG, OUTPUT_VALUES, ref, TEXT } from "./shapes.ts";
 
-/** What has to be done after a list of steps; `ensure` is its other name. */
+/** The keys for steps that run after a list in any case; `ensure` is the other name of `finally`. */
 export const FINALLY_KEYS: readonly string[] = ["finally", "ensure"];
-/** What a definition does: one of them. */
+/** The keys of which a definition has one: they say what it does. */
 export const DEFINITION_KINDS = ["exec", "run", "steps", "parallel"] as const;
-/** What goes with a list only. */
+/** The keys that a definition may have beside a list only. */
 export const LIST_ONLY_KEYS: readonly string[] = ["outputs", "delegate", ...FINALLY_KEYS];
 export const WORK_DIR_KEYS: readonly string[] = ["work_dir", "workdir", "working_dir", "workDir"];
 export const LATER_TYPES: readonly string[] = ["grpc", "container"];
@@ -19,7 +19,7 @@ export const INHERIT_ENV: Key = {
 
 const LAST: Key = { about: "Steps that run when the list has ended, however it did.", shape: ref("items") };
 
-/** What an item that is written in place and a definition have in common. */
+/** The keys that a definition and an item written in place have in common. */
 export const BODY_KEYS: Readonly<Record<"exec" | "run" | "steps" | "parallel", Key>> = {
   exec: { about: "A command, run without a shell.", shape: ref("exec") },
   run: { about: "A list of steps, run in order; the first that fails ends it.", shape: ref("items") },
@@ -44,7 +44,7 @@ export const LIST_KEYS: Readonly<Record<string, Key>> = {
   ensure: { ...LAST, isOld: true },
 };
 
-/** What goes with a command, and what with a list. */
+/** The keys that go with a command, and those that go with a list. */
 export const EXEC_OR_LIST: JsonSchema = implies(
   { required: ["exec"] },
   { properties: { type: { const: "exec" }, ...without(LIST_ONLY_KEYS) } },

@@ -1,10 +1,10 @@
 import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model";
+import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
 import { CONTINUE_KEYS, CONTROL_KEYS } from "./control-keys.ts";
 import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, INHERIT_ENV, LIST_KEYS } from "./definition-keys.ts";
-import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "./key-table.ts";
 import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.ts";
 
-/** What an item of a list does: one of them. */
+/** The keys of which an item of a list has one: they say what it does. */
 export const KIND_KEYS = ["step", "func", "script", "action", "uses", "exec", "run", "steps", "parallel"] as const;
 /** Those that name a GitHub action. */
 export const ACTION_KEYS: readonly string[] = ["action", "uses"];

@@ -1,4 +1,4 @@
-import { type DescribedTable, describeKeys, type Key } from "./key-table.ts";
+import { type DescribedTable, describeKeys, type Key } from "@steps/source/keys";
 import { ref, SOME_TEXT, STRING, TEXT } from "./shapes.ts";
 
 /** The long form of a reference: what it is one of. */

@@ -1,6 +1,6 @@
 import { NAME_PATTERN } from "@steps/model";
-import { DURATION_PATTERN, MAX_DURATION_MS } from "../read-duration.ts";
-import type { JsonSchema } from "./key-table.ts";
+import type { JsonSchema } from "@steps/source/keys";
+import { DURATION_PATTERN, MAX_DURATION_MS } from "../texts/read-duration.ts";
 
 /** Anything at all. */
 export const ANY: JsonSchema = {};

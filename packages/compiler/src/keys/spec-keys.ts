@@ -1,5 +1,5 @@
 import { NAME_PATTERN, type ValueType } from "@steps/model";
-import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key } from "./key-table.ts";
+import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key } from "@steps/source/keys";
 import { ANY, FLAG, namedPorts, TEXT } from "./shapes.ts";
 
 export const VALUE_TYPES: readonly ValueType[] = ["string", "number", "boolean", "struct", "array"];
@@ -32,7 +32,7 @@ export const DOCUMENT_KEYS: DescribedTable = describeKeys({
   },
 });
 
-/** What `spec` holds. */
+/** The keys of `spec`. */
 export const SPEC_KEYS: DescribedTable = describeKeys({
   what: "spec",
   keys: {
@@ -129,7 +129,7 @@ export const OUTPUT_KEYS: DescribedTable = describeKeys({
   rules: typeRules({ hasOptions: false }),
 });
 
-/** What a default and options have to be, by the type; without one every scalar is a string as it stands. */
+/** The rules for a default and options, by the type; without a type every scalar is a string as it stands. */
 function typeRules({ hasOptions }: { readonly hasOptions: boolean }): readonly JsonSchema[] {
   const values = (value: JsonSchema, option: JsonSchema): JsonSchema => ({
     properties: { default: value, ...(hasOptions ? { options: { type: "array", items: option } } : {}) },

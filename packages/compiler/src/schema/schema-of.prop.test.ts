@@ -1,10 +1,10 @@
+import type { JsonSchema } from "@steps/source/keys";
+import { readYaml } from "@steps/source";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRunNode, compileStepFile } from "../compile.ts";
-import type { JsonSchema } from "../keys/key-table.ts";
-import { readYaml } from "../read-yaml.ts";
 import { SCHEMA_KINDS, schemaOf } from "./schema-of.ts";
+import * as fc from "fast-check";
 
 const ajv = new Ajv2020({ allowUnionTypes: true });
 
@@ -74,7 +74,7 @@ function isRefusedAs(kind: "spec" | "definition" | "run", value: unknown): boole
 }
 
 describe("a schema", () => {
-  it.each(["spec", "definition", "run"] as const)("refuses nothing of the kind %s that compiles", (kind) => {
+  test.each(["spec", "definition", "run"] as const)("refuses nothing of the kind %s that compiles", (kind) => {
     const schema = schemaOf(kind);
     const validate = ajv.compile(schema);
     const counts = { accepted: 0, refused: 0 };
@@ -89,7 +89,7 @@ describe("a schema", () => {
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(50);
   });
 
-  it("is a schema of draft 2020-12, with a text for each key", () => {
+  test("is a schema of draft 2020-12, with a text for each key", () => {
     for (const kind of SCHEMA_KINDS) {
       const schema = schemaOf(kind);
       expect(ajv.validateSchema(schema)).toBe(true);

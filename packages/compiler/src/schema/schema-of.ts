@@ -1,14 +1,15 @@
+import { type DescribedTable, type JsonSchema, type JsonSchemaValue, type Key, OWN_KEY } from "@steps/source/keys";
 import { GIT_KEYS, OCI_KEYS, REFERENCE_KEYS, ZIP_KEYS } from "../keys/reference-keys.ts";
 import { RETRY_KEYS } from "../keys/control-keys.ts";
 import { DEFINITION_KEYS, EXEC_KEYS } from "../keys/definition-keys.ts";
 import { INLINE_KEYS, SCRIPT_INPUTS } from "../keys/invocation-keys.ts";
-import { type DescribedTable, type JsonSchema, type JsonSchemaValue, type Key, OWN_KEY } from "../keys/key-table.ts";
 import { ref } from "../keys/shapes.ts";
 import { DOCUMENT_KEYS, INPUT_KEYS, OUTPUT_KEYS, SECRET_KEYS, SPEC_KEYS } from "../keys/spec-keys.ts";
 
 /**
- * What a schema is of: the two documents of a step file (`spec`, `definition`), either of them for editors that look at
- * each document of a file by itself (`step`), or a list of steps, as `STEPS` and the `run:` of a job hold it (`run`).
+ * The subject of a schema: the two documents of a step file (`spec`, `definition`), either of them for editors that
+ * look at each document of a file by itself (`step`), or a list of steps, as `STEPS` and the `run:` of a job hold it
+ * (`run`).
  */
 export type SchemaKind = "spec" | "definition" | "step" | "run";
 

@@ -13,7 +13,7 @@ export type CheckCode =
   | "unknown-input"
   | "unknown-secret";
 
-/** What each code means and what to do about it. */
+/** The meaning of each code, and advice on what to do. */
 export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
   "action-input": {
     title: "A GitHub action is given something odd, or not what it asks for",

@@ -1,12 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  type CallProblem,
-  escapePointer,
-  findActionProblems,
-  findCallProblems,
-  type LoadedStep,
-} from "@steps/executor";
+import { type CallProblem, escapePointer, findCallProblems, type LoadedStep } from "@steps/executor";
+import { findActionProblems } from "@steps/github-runner/action-problems";
 import {
   type Diagnostic,
   formatReference,
@@ -104,7 +99,7 @@ export class StepChecker {
     if (place.key !== undefined) this.#seen.set(place.key, "");
     const steps = await this.#checkDefinition(specDefinition, { dir, root, place, path: "", positionOf, pointer: "" });
     const known = { path: "", name: "", reference: name, state: "compiled", definitionDigest, specDefinition } as const;
-    const origin = { ...(component === undefined ? {} : { component }), ...(subpath === "" ? {} : { subpath }) };
+    const origin = { component, ...(subpath === "" ? {} : { subpath }) };
     return { root: { ...known, ...origin, steps }, diagnostics: this.#diagnostics };
   }
 
@@ -211,7 +206,7 @@ export class StepChecker {
         site,
         pointer: `${site.pointer}${inner}`,
         severity: "warning",
-        ...(hint === undefined ? {} : { hint }),
+        hint,
       });
     }
   }
@@ -223,7 +218,7 @@ export class StepChecker {
     this.#report(kind, message, {
       site,
       pointer: `${site.pointer}${inner}`,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     });
   }
 
@@ -243,8 +238,8 @@ export class StepChecker {
       severity,
       code,
       message,
-      ...(position === undefined ? {} : { position }),
-      ...(hint === undefined ? {} : { hint }),
+      position,
+      hint,
     });
   }
 }

@@ -20,6 +20,6 @@ export interface CheckedStep {
   readonly definitionDigest?: string;
   /** The path of the first step that is the same. */
   readonly sameAs?: string;
-  /** What its list holds, and then its `finally`. */
+  /** The steps of its list, followed by those of its `finally`. */
   readonly steps: readonly CheckedStep[];
 }

@@ -1,7 +1,7 @@
 import type { ComponentRequest } from "@steps/cache";
 import { publicUrl } from "@steps/model";
 
-/** What a component is called, as a trace has it. */
+/** The name of a component in a trace. */
 export interface ComponentName {
   readonly kind: ComponentRequest["kind"];
   readonly uri: string;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { ComponentRequest } from "@steps/cache";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ComponentSource, findSource, parseComponentSource } from "./component-source.ts";
 
 const git = (url: string, version = "v1"): ComponentRequest => ({ kind: "git", url, version });
@@ -18,7 +18,7 @@ function found(texts: readonly string[], request: ComponentRequest): unknown {
 }
 
 describe("a component source", () => {
-  it.each<[string, ComponentRequest, unknown]>([
+  test.each<[string, ComponentRequest, unknown]>([
     ["gitlab.com/g/p=./x", git("https://gitlab.com/g/p"), { kind: "local", dir: "/here/x" }],
     ["GitLab.com/g/p=/x", git("https://user:pass@gitlab.com/g/p"), { kind: "local", dir: "/x" }],
     ["git+https://gitlab.com/g/p@v1=/x", git("https://gitlab.com/g/p"), { kind: "local", dir: "/x" }],
@@ -49,7 +49,7 @@ describe("a component source", () => {
     expect(found([text], request)).toEqual(expected);
   });
 
-  it("with a version goes before one without, and a longer name before a shorter one", () => {
+  test("with a version goes before one without, and a longer name before a shorter one", () => {
     const texts = ["h/=/all", "h/a/=/below", "h/a/b=/any", "h/a/b@v1=/one"];
     expect(found(texts, git("https://h/a/b", "v1"))).toEqual({ kind: "local", dir: "/one" });
     expect(found(texts, git("https://h/a/b", "v2"))).toEqual({ kind: "local", dir: "/any" });
@@ -57,7 +57,7 @@ describe("a component source", () => {
     expect(found(texts, git("https://h/x"))).toEqual({ kind: "local", dir: "/all/x" });
   });
 
-  it("is read or refused, and never throws", () => {
+  test("is read or refused, and never throws", () => {
     const fragment = fc.constantFrom(
       "=",
       "/",

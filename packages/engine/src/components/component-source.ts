@@ -3,11 +3,14 @@ import { fileURLToPath } from "node:url";
 import type { ComponentRequest } from "@steps/cache";
 import { isReferenceProblem, parseReference, publicUrl } from "@steps/model";
 
-/** Where components are taken from instead of where their references say: for whoever works on one, or has no way to it. */
+/**
+ * Another source for components than their references name, for users who work on a component or cannot reach its
+ * server.
+ */
 export interface ComponentSource {
   /** Without `https://` and `oci://`, which say the same of a name that has none. */
   readonly location: string;
-  /** What `oci://` and a tag say; `undefined` if both could be meant. */
+  /** The kind, if `oci://` or a tag tells it; `undefined` if the location could be of either kind. */
   readonly kind: "oci" | undefined;
   /** A revision, tag or digest; `undefined`: any. */
   readonly version: string | undefined;
@@ -65,7 +68,7 @@ function bare(location: string): string {
   return `${authority.toLowerCase()}${rest}`.replace(/^(?:https|oci):\/\//, "");
 }
 
-/** What a request is to be answered with. */
+/** The source that answers a request. */
 export interface FoundSource {
   /** For people: the folder or URL. */
   readonly shown: string;

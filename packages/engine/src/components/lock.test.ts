@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EngineError } from "../engine-error.ts";
 import { formatLock, type LockedComponent, lockedOf, parseLock } from "./lock.ts";
 
@@ -23,7 +23,7 @@ const component: fc.Arbitrary<LockedComponent> = fc.oneof(
 );
 
 describe("a lock", () => {
-  it("is read as it was written, whatever the order, and each component once", () => {
+  test("is read as it was written, whatever the order, and each component once", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(component, { selector: (item) => JSON.stringify([item.kind, item.location, item.version]) }),
@@ -37,7 +37,7 @@ describe("a lock", () => {
     );
   });
 
-  it("refuses every other text with an error that names it", () => {
+  test("refuses every other text with an error that names it", () => {
     const broken = fc.oneof(
       fc.string(),
       fc.json(),
@@ -57,7 +57,7 @@ describe("a lock", () => {
     );
   });
 
-  it("does not name what is on this machine only", () => {
+  test("does not name what is on this machine only", () => {
     const base = { requestedVersion: "", resolvedVersion: "", isMutable: true };
     const digest = { sha256: "a".repeat(64), gitTree: "b".repeat(64) };
     expect(lockedOf({ ...base, kind: "local", uri: "/x", digest })).toBeUndefined();

@@ -81,7 +81,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What tells components of a lock apart. */
+/** Returns a key by which the components of a lock differ. */
 export function keyOf({ kind, location, version }: Pick<LockedComponent, "kind" | "location" | "version">): string {
   return JSON.stringify([kind, location, version]);
 }

@@ -28,7 +28,7 @@ export function lockedCache(cache: ComponentCache, lock: Lock): ComponentCache {
       throw mismatch(shown, lock)(`its tree is ${resource.digest["gitTree"] ?? "unknown"}, not ${entry.gitTree}`);
     // The trace says what the author wrote, as if there were no lock.
     const isMutable = request.kind === "zip" ? request.sha256 === undefined : version !== entry.resolved;
-    return { found, as: { ...found, resource: { ...resource, requestedVersion: version, isMutable } } };
+    return { ...found, resource: { ...resource, requestedVersion: version, isMutable } };
   });
 }
 

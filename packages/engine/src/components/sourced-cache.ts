@@ -28,7 +28,7 @@ export function sourcedCache(
     if (pin !== undefined && !isSameKind) checkTree(pin, resource);
     const isInPlace = found.resource.kind === "local";
     const note = `Taken from ${source.shown} instead of ${componentName(request).uri}`;
-    return { found, as: { ...found, resource, note, ...(isInPlace ? { isInPlace } : {}) } };
+    return { ...found, resource, note, ...(isInPlace ? { isInPlace } : {}) };
   });
 }
 

@@ -1,10 +1,9 @@
-import { hostname } from "node:os";
 import { join } from "node:path";
-import type { ActionHost } from "@steps/executor";
-import { githubContexts, githubEnvironment } from "@steps/github-actions";
+import { githubEnvironment } from "@steps/github-compiler";
+import type { ActionHost } from "@steps/github-runner";
 import type { Services } from "@steps/github-services";
 import { mapObject, type RuntimeString, sensitive } from "@steps/model";
-import { readGitFacts } from "./git-facts.ts";
+import { describeJob } from "./describe-job.ts";
 import type { GithubOptions } from "./github-options.ts";
 
 /** What a host is made of. */
@@ -36,32 +35,16 @@ export function openActionHost(options: HostOptions): OpenActionHost {
       return options.groupStyle ?? (state.isGitlab ? "gitlab" : "github");
     },
     ...(options.token === undefined || options.token === "" ? {} : { token: sensitive(options.token) }),
-    ...(options.summaryFile === undefined ? {} : { summaryFile: options.summaryFile }),
-    describe: ({ variable, workspace, temp, eventPath }) => {
-      const { serverUrl, apiUrl, graphqlUrl, eventName } = options;
-      const contexts = githubContexts(variable, {
-        workspace,
-        eventPath,
-        runnerTemp: temp,
-        toolCache: toolCacheDir,
-        runnerName: hostname(),
-        os: process.platform,
-        arch: process.arch,
-        isDebug:
-          options.isDebug === true || variable("ACTIONS_STEP_DEBUG") === "true" || variable("RUNNER_DEBUG") === "1",
-        gitFacts: readGitFacts(workspace),
-        ...(serverUrl === undefined ? {} : { serverUrl }),
-        ...(apiUrl === undefined ? {} : { apiUrl }),
-        ...(graphqlUrl === undefined ? {} : { graphqlUrl }),
-        ...(eventName === undefined ? {} : { eventName }),
-      });
+    summaryFile: options.summaryFile,
+    describe: (facts) => {
+      const contexts = describeJob(options, { ...facts, toolCacheDir });
       const { github, runner } = contexts;
       const text = (name: string): string => (typeof github[name] === "string" ? github[name] : "");
       state.repository = text("repository");
       state.runId = text("run_id") || "1";
       state.job = text("job") || "job";
-      state.isGitlab = variable("GITLAB_CI") === "true";
-      return { github, runner, event: options.event ?? contexts.event, environment: githubEnvironment };
+      state.isGitlab = facts.variable("GITLAB_CI") === "true";
+      return { github, runner, event: contexts.event, environment: githubEnvironment };
     },
     async services() {
       const { startServices } = await import("@steps/github-services");

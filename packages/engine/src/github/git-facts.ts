@@ -10,6 +10,10 @@ export interface GitFacts {
   readonly refName?: string;
   /** `owner/repo`, of the remote. */
   readonly repository?: string;
+  /** The branch that the remote starts from, as far as it is known here. */
+  readonly defaultBranch?: string;
+  /** The login that git's configuration has as `github.user`. */
+  readonly user?: string;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -24,12 +28,39 @@ export function readGitFacts(folder: string): GitFacts {
   const ref = /^ref: (refs\/[^\s]+)$/.exec(head)?.[1];
   const sha = ref === undefined ? head : commitOf(common, ref);
   const refName = ref?.startsWith("refs/heads/") === true ? ref.slice("refs/heads/".length) : undefined;
-  const repository = repositoryOf(read(join(common, "config")) ?? "");
+  const config = read(join(common, "config")) ?? "";
+  const repository = repositoryOf(config);
+  const user = [config, ...userConfigs()].map(githubUserOf).find((login) => login !== undefined);
+  const defaultBranch = defaultBranchOf(common);
   return {
     ...(sha !== undefined && COMMIT.test(sha) ? { sha } : {}),
-    ...(refName === undefined ? {} : { refName }),
-    ...(repository === undefined ? {} : { repository }),
+    refName,
+    repository,
+    defaultBranch,
+    user,
   };
+}
+
+const REMOTE_HEAD = "refs/remotes/origin/";
+
+// What the remote said when it was cloned, else the one of the usual names that there is.
+function defaultBranchOf(common: string): string | undefined {
+  const head = read(join(common, REMOTE_HEAD, "HEAD"))?.trim() ?? "";
+  if (head.startsWith(`ref: ${REMOTE_HEAD}`)) return head.slice(`ref: ${REMOTE_HEAD}`.length);
+  return ["main", "master"].find((name) => {
+    return [REMOTE_HEAD, "refs/heads/"].some((folder) => commitOf(common, folder + name) !== undefined);
+  });
+}
+
+function userConfigs(): readonly string[] {
+  const { HOME = "", XDG_CONFIG_HOME = "" } = process.env;
+  const folders = [XDG_CONFIG_HOME === "" ? join(HOME, ".config") : XDG_CONFIG_HOME];
+  return [join(HOME, ".gitconfig"), ...folders.map((dir) => join(dir, "git/config"))].map((path) => read(path) ?? "");
+}
+
+function githubUserOf(config: string): string | undefined {
+  const section = /^\s*\[github\]([^[]*)/im.exec(config)?.[1] ?? "";
+  return /^\s*user\s*=\s*"?([\w-]+)"?\s*$/im.exec(section)?.[1];
 }
 
 function findGitDir(folder: string): string | undefined {
@@ -75,8 +106,7 @@ function read(path: string): string | undefined {
   try {
     const stat = statSync(path);
     return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

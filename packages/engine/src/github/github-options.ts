@@ -1,6 +1,6 @@
 import type { Value } from "@steps/model";
 
-/** What GitHub actions of a job are told, where that is not found out of the job's variables. */
+/** Settings for the GitHub actions of a job that do not follow from the job's variables. */
 export interface GithubOptions {
   /** `github.token`, and nothing else is one; absent: empty. */
   readonly token?: string;

@@ -1,4 +1,5 @@
-import type { ActionHost } from "@steps/executor";
+import type { ActionRunner } from "@steps/executor";
+import type { ActionHost } from "@steps/github-runner";
 import type { HostOptions, OpenActionHost } from "./action-host.ts";
 
 /** The host of a run, which is made when the first GitHub action comes: most jobs have none. */
@@ -10,7 +11,13 @@ export class LazyActionHost implements AsyncDisposable {
     this.#options = options;
   }
 
-  readonly open = async (): Promise<ActionHost> => {
+  /** What runs the actions of the run: it is loaded now, and opens the host when it needs it. */
+  readonly openRunner = async (): Promise<ActionRunner> => {
+    const { createActionRunner } = await import("@steps/github-runner");
+    return createActionRunner(this.#open);
+  };
+
+  readonly #open = async (): Promise<ActionHost> => {
     this.#opened ??= import("./action-host.ts").then(({ openActionHost }) => openActionHost(this.#options));
     return (await this.#opened).host;
   };

@@ -8,10 +8,11 @@ import {
   DOCKERFILE_ACTIONS,
   imageAction,
   MANIFEST_FILES,
-} from "@steps/github-actions";
+} from "@steps/github-compiler";
 import {
   ACTION_HOST,
   type ActionReference,
+  decodeSource,
   DEFAULT_FILES,
   type Diagnostic,
   formatAction,
@@ -23,8 +24,7 @@ import {
 } from "@steps/model";
 import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
-import { isNativeCheckout } from "./checkout-inputs.ts";
-import { checkoutStep } from "./checkout-step.ts";
+import { checkoutStep, isNativeCheckout } from "@steps/builtins";
 
 /** What the loader of steps does for the loader of actions. */
 export interface ActionTools {
@@ -188,14 +188,14 @@ function compile(dir: string, origin: Origin): LoadedStep {
     component: resource,
     fetch: origin.fetch ?? { isHit: true, bytes: 0, durationMs: 0 },
     subpath: join(relative(root, dir), file),
-    ...(origin.bring === undefined ? {} : { bring: origin.bring }),
+    bring: origin.bring,
   };
   if (manifest === undefined) {
     const specDefinition = compileDockerfileAction(file);
     return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition) };
   }
-  const { text } = findStepFile(readable, manifest, isInPlace ? undefined : source);
-  const compiled = compileAction({ name: `${name} ${loaded.subpath}`, text });
+  const { content } = findStepFile(readable, manifest, isInPlace ? undefined : source);
+  const compiled = compileAction(decodeSource(`${name} ${loaded.subpath}`, content));
   tools.onDiagnostics(compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   if (specDefinition === undefined) throw new CompileError(name, compiled.diagnostics);

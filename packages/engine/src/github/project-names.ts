@@ -1,7 +1,7 @@
 import { type EnvironmentRecord, revealString } from "@steps/model";
 import { readGitFacts } from "./git-facts.ts";
 
-/** What the project of a job is called: by its variables, else by the remote of its working copy. */
+/** Returns the names of the job's project: from its variables, otherwise from the remote of its working copy. */
 export function projectNames(vars: EnvironmentRecord, workspace: string): Readonly<Record<string, string | undefined>> {
   const text = (name: string): string | undefined => (vars[name] === undefined ? undefined : revealString(vars[name]));
   return {

@@ -1,7 +1,7 @@
 import * as core from "@actions/core";
 import * as github from "@actions/github";
 
-// What `@actions/github` makes of the job, and what it asks of the server.
+// Reports the context that `@actions/github` builds of the job, and its requests to the server.
 const { context } = github;
 const attempt = <T>(read: () => T): T | string => {
   try {

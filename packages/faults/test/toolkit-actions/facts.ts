@@ -2,7 +2,7 @@ import * as core from "@actions/core";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter } from "node:path";
 
-// What an action is told and tells by `@actions/core`: main and post are one bundle, as most actions do it.
+// Exercises `@actions/core`. Main and post are one bundle, as in most actions.
 const FOLDER = "bin dir";
 
 async function main(): Promise<void> {

@@ -2,7 +2,7 @@ import * as cache from "@actions/cache";
 import * as core from "@actions/core";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
-// What `actions/cache` does: looks in main, saves in post when nothing was found.
+// Does what `actions/cache` does: it looks up in main, and saves in post when nothing was found.
 const paths = core.getMultilineInput("path");
 const key = core.getInput("key");
 const [folder = ""] = paths;

@@ -2,7 +2,8 @@ import * as core from "@actions/core";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// What `@actions/core` prints where there are no files for it, as that of former years always did, and what it reads.
+// Prints the commands that `@actions/core` prints where there are no files for them, as its former versions always did,
+// and the input names that it reads.
 const matcher = join(process.env["RUNNER_TEMP"] ?? "", "matcher.json");
 const pattern = { regexp: "^(.+):(\\d+):(\\d+) - (error|warning) (\\w+): (.*)$", file: 1, line: 2, column: 3 };
 const rest = { severity: 4, code: 5, message: 6 };

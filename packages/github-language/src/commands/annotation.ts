@@ -4,10 +4,10 @@ export type AnnotationLevel = "debug" | "notice" | "warning" | "error";
 /** A message about a place in the source, from a workflow command or from a problem matcher. */
 export interface Annotation {
   readonly level: AnnotationLevel;
-  /** At most `ANNOTATION_MAX_LENGTH` characters. */
+  /** The text, of at most `ANNOTATION_MAX_LENGTH` characters. */
   readonly message: string;
   readonly title?: string;
-  /** As the step named it: relative to the workspace, or absolute. */
+  /** The path of the file as the step named it: relative to the workspace, or absolute. */
   readonly file?: string;
   /** Lines and columns count from 1. */
   readonly line?: number;
@@ -39,8 +39,8 @@ export function commandAnnotation(
   return {
     level,
     message: cutMessage(message),
-    ...(title === undefined ? {} : { title: cutMessage(title) }),
-    ...(file === undefined ? {} : { file }),
+    title: title === undefined ? undefined : cutMessage(title),
+    file,
     ...placeOf(properties),
   };
 }

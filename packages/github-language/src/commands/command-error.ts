@@ -11,13 +11,6 @@ export class FileCommandError extends StepsError<"FILE_COMMAND"> {
   }
 }
 
-/** A `shell` that is neither built in nor a template with `{0}`. */
-export class ShellError extends StepsError<"SHELL"> {
-  constructor(message: string, hint?: string) {
-    super("SHELL", message, { hint });
-  }
-}
-
 /** A file of problem matchers that cannot be used: no JSON, not of the form, or with a pattern that is not supported. */
 export class ProblemMatcherError extends StepsError<"PROBLEM_MATCHER"> {
   constructor(message: string, hint?: string) {

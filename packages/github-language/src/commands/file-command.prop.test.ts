@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FileCommandError } from "./command-error.ts";
 import { encodeKeyValue, parseKeyValues } from "./file-command.ts";
 
 describe("parseKeyValues()", () => {
   const words = fc.array(fc.constantFrom("A", "E", "=", "<<", "<", "\n", "\n", "\r", " ", "\uFEFF"), { maxLength: 30 });
 
-  it("reads back what encodeKeyValue() writes", () => {
+  test("reads back what encodeKeyValue() writes", () => {
     const name = fc.string({ minLength: 1 }).filter((text) => !/[=\r\n]|<<|<$|^\uFEFF/.test(text));
     const pairs = fc.array(
       fc.tuple(
@@ -22,7 +22,7 @@ describe("parseKeyValues()", () => {
     );
   });
 
-  it("throws nothing but its error, with a line of the text", () => {
+  test("throws nothing but its error, with a line of the text", () => {
     fc.assert(
       fc.property(words, fc.boolean(), (parts, isWindows) => {
         const text = parts.join("");
@@ -39,7 +39,7 @@ describe("parseKeyValues()", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["pairs", "A=1\n", 1 << 18],
     ["empty lines", "\n", 1 << 20],
     ["heredocs", "A<<E\nE\n", 1 << 17],

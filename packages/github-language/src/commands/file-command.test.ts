@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FileCommandError } from "./command-error.ts";
 import { encodeKeyValue, isBlockedVariable, parseKeyValues, parsePathLines } from "./file-command.ts";
 
 describe("parseKeyValues()", () => {
-  it.each<[string, [string, string][]]>([
+  test.each<[string, [string, string][]]>([
     ["", []],
     ["\n\n", []],
     ["A=1", [["A", "1"]]],
@@ -54,7 +54,7 @@ describe("parseKeyValues()", () => {
     expect(parseKeyValues(text)).toEqual(expected);
   });
 
-  it.each<[string, [string, string][]]>([
+  test.each<[string, [string, string][]]>([
     [
       "A=1\r\nB=2\r\n",
       [
@@ -69,7 +69,7 @@ describe("parseKeyValues()", () => {
     expect(parseKeyValues(text, { isWindows: true })).toEqual(expected);
   });
 
-  it.each<[string, number, RegExp]>([
+  test.each<[string, number, RegExp]>([
     ["A", 1, /"="/],
     ["A=1\n\nsecret value\n", 3, /"="/],
     ["=1", 1, /name is empty/],
@@ -98,7 +98,7 @@ describe("parseKeyValues()", () => {
 });
 
 describe("parsePathLines()", () => {
-  it.each<[string, string[]]>([
+  test.each<[string, string[]]>([
     ["", []],
     ["/a\n\n  \n/b c\n/a", ["/a", "/b c", "/a"]],
     ["/a\r\n/b\r/c", ["/a", "/b", "/c"]],
@@ -110,13 +110,13 @@ describe("parsePathLines()", () => {
 });
 
 describe("encodeKeyValue()", () => {
-  it("writes what the grammar says, with a delimiter of its own each time", () => {
+  test("writes what the grammar says, with a delimiter of its own each time", () => {
     expect(encodeKeyValue("A", "x\ny", "E")).toBe("A<<E\nx\ny\nE\n");
     expect(encodeKeyValue("A", "x")).toMatch(/^A<<(ghadelimiter_[0-9a-f-]{36})\nx\n\1\n$/);
     expect(encodeKeyValue("A", "x")).not.toBe(encodeKeyValue("A", "x"));
   });
 
-  it.each<[string, string, string]>([
+  test.each<[string, string, string]>([
     ["", "x", "E"],
     ["A=B", "x", "E"],
     ["A<<B", "x", "E"],
@@ -133,7 +133,7 @@ describe("encodeKeyValue()", () => {
 });
 
 describe("isBlockedVariable()", () => {
-  it.each([
+  test.each([
     ["NODE_OPTIONS", true],
     ["node_options", true],
     ["NODE_OPTION", false],

@@ -30,7 +30,7 @@ interface Cursor {
 interface Line {
   readonly text: string;
   readonly start: number;
-  /** Where its text ends, and where the line end does; the same for a last line without one. */
+  /** The offsets behind the line's text and behind its line end; they are equal for a last line without one. */
   readonly textEnd: number;
   readonly end: number;
 }

@@ -1,4 +1,4 @@
-/** What one part of a path has to be. */
+/** The pattern for one part of a path. */
 export type GlobSegment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "wild"; readonly tokens: readonly GlobToken[] }

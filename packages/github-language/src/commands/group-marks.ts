@@ -6,9 +6,9 @@ export type GroupStyle = "github" | "gitlab";
 /** Prints the marks of groups. As on GitHub they do not nest: a group that begins ends the one that is open. */
 export interface GroupMarks {
   open(title: string): string;
-  /** For a group's end; nothing where a mark without its group would be wrong. */
+  /** Returns the mark of a group's end; undefined where a mark without its group would be wrong. */
   end(): string | undefined;
-  /** What is still to print when the process has ended. */
+  /** Returns the text that remains to be printed when the process has ended; undefined for none. */
   close(): string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function createGroupMarks(style: GroupStyle, now: () => number): GroupMar
   return style === "gitlab" ? gitlabMarks(now) : githubMarks();
 }
 
-// Where the log ends, its viewer ends the group.
+// A viewer of GitHub's logs ends an open group at the end of the log.
 function githubMarks(): GroupMarks {
   return { open: (title) => `##[group]${title}`, end: () => "##[endgroup]", close: () => undefined };
 }

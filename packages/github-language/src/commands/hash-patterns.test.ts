@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HashPatternError } from "./command-error.ts";
 import { compileHashPatterns } from "./hash-patterns.ts";
 
@@ -38,7 +38,7 @@ function walk(patterns: readonly string[], files: readonly string[] = FILES): { 
 }
 
 describe("compileHashPatterns()", () => {
-  it.each<[string[], string[]]>([
+  test.each<[string[], string[]]>([
     [[], []],
     [["a.lock"], ["a.lock"]],
     [["./a.lock"], ["a.lock"]],
@@ -100,7 +100,7 @@ describe("compileHashPatterns()", () => {
     expect(walk(patterns).found).toEqual(expected);
   });
 
-  it.each<[string[], string[]]>([
+  test.each<[string[], string[]]>([
     [
       ["a.lock", "src/*.ts"],
       ["/w/a.lock", "/w/src"],
@@ -119,7 +119,7 @@ describe("compileHashPatterns()", () => {
     expect(compileHashPatterns(patterns, { root: "/w/" }).searchPaths).toEqual(expected);
   });
 
-  it("does not read folders of which nothing can be hashed", () => {
+  test("does not read folders of which nothing can be hashed", () => {
     expect(walk(["**/a.lock", "!**/node_modules"]).read).toEqual([
       "/w",
       "/w/.hidden",
@@ -132,7 +132,7 @@ describe("compileHashPatterns()", () => {
     expect(walk(["*/x1.ts"]).read).toEqual(["/w", "/w/.hidden", "/w/node_modules", "/w/src"]);
   });
 
-  it.each([
+  test.each([
     ["../x"],
     ["a/../b"],
     ["a/./b"],
@@ -148,19 +148,19 @@ describe("compileHashPatterns()", () => {
     expect(() => compileHashPatterns(patterns, { root: "/w" })).toThrow(HashPatternError);
   });
 
-  it("says whether links are followed", () => {
+  test("says whether links are followed", () => {
     expect(compileHashPatterns(["--Follow-Symbolic-Links"], { root: "/w" }).followsSymbolicLinks).toBe(true);
     expect(compileHashPatterns(["a"], { root: "/w" }).followsSymbolicLinks).toBe(false);
   });
 
-  it("takes names of the root for what they are", () => {
+  test("takes names of the root for what they are", () => {
     const compiled = compileHashPatterns(["*.x"], { root: "/w/**/[a]*" });
     expect(compiled.searchPaths).toEqual(["/w/**/[a]*"]);
     expect(compiled.match("/w/**/[a]*/b.x", false)).toBe("yes");
     expect(compiled.match("/w/c/a/b.x", false)).toBe("no");
   });
 
-  it("never leaves out what a walk over everything finds", () => {
+  test("never leaves out what a walk over everything finds", () => {
     const part = fc.constantFrom("a", "b", "*", "**", "a*", "?", "[ab]", "[!a]");
     const pattern = fc
       .tuple(fc.boolean(), fc.array(part, { minLength: 1, maxLength: 4 }))
@@ -177,7 +177,7 @@ describe("compileHashPatterns()", () => {
     );
   });
 
-  it("takes hostile patterns and names", () => {
+  test("takes hostile patterns and names", () => {
     const long = "a".repeat(9000);
     const compiled = compileHashPatterns([`${"*a".repeat(4000)}b`, `${"**/".repeat(3000)}b`, "[".repeat(9000)], {
       root: "/w",

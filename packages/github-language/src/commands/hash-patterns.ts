@@ -3,13 +3,15 @@ import { type GlobSegment, matchesSegment, parseSegment } from "./glob-segment.t
 
 /** The patterns of a `hashFiles`, compiled. All paths are absolute and have `/` between their parts. */
 export interface HashPatterns {
-  /** Where to walk from, in this order; none holds another, and none is outside of the root. They need not exist. */
+  /**
+   * The paths to walk from, in this order. None contains another, and none is outside the root. They need not exist.
+   */
   readonly searchPaths: readonly string[];
   /** Whether symbolic links are followed: the first pattern was `--follow-symbolic-links`. */
   readonly followsSymbolicLinks: boolean;
   /**
-   * Of a file: whether it is one to hash. Of a folder: `no` when nothing below it can be, `yes` when it matches itself
-   * and `partial` when it does not; both are walked.
+   * For a file, tells whether it is to be hashed. For a folder, `no` means that nothing below it can match; `yes` that
+   * it matches itself, and `partial` that it does not, and both are walked.
    */
   match(path: string, isDirectory: boolean): "yes" | "no" | "partial";
 }
@@ -19,7 +21,7 @@ interface Glob {
   readonly segments: readonly GlobSegment[];
   /** The same for what is below a match, which matches too. */
   readonly below: readonly GlobSegment[];
-  /** From a slash at its end: it does not match a file, but still what is below a folder. */
+  /** True for a pattern that ends in a slash: it matches no file, but everything below a folder. */
   readonly isFolderOnly: boolean;
 }
 
@@ -115,7 +117,7 @@ function match(globs: readonly Glob[], parts: readonly string[], isDirectory: bo
     const isBelow = matchesParts(below, parts);
     const isCovered = isBelow || matchesParts(segments, parts);
     if (isBelow || (isCovered && (isDirectory || !isFolderOnly))) isMatched = !isNegated;
-    // What covers a folder covers all that is below, but what comes later may bring some of that back.
+    // A pattern that covers a folder covers everything below it, but a later pattern may bring some of that back.
     if (isCovered) mayMatchBelow = !isNegated;
     else if (!isNegated) mayMatchBelow ||= mayMatchDeeper(segments, parts);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRecorder } from "../../test/recorder.ts";
 import { createInterpreter, type InterpreterOptions } from "./interpreter.ts";
 import { ProblemMatchers } from "./problem-matchers.ts";
@@ -24,7 +24,7 @@ const MATCHER = JSON.stringify({
 });
 
 describe("createInterpreter()", () => {
-  it.each<[string, string | undefined, unknown[][]]>([
+  test.each<[string, string | undefined, unknown[][]]>([
     ["plain", "plain", []],
     ["::unknown::x", "::unknown::x", []],
     ["::hasOwnProperty::x", "::hasOwnProperty::x", []],
@@ -51,7 +51,7 @@ describe("createInterpreter()", () => {
     expect(calls).toEqual(effects);
   });
 
-  it.each<[string, string]>([
+  test.each<[string, string]>([
     [
       "::error file=a.js,line=1,col=2,endColumn=3,title=T::m",
       '{"title":"T","file":"a.js","line":1,"col":2,"endColumn":3}',
@@ -71,7 +71,7 @@ describe("createInterpreter()", () => {
     expect(run([line]).calls).toEqual([["annotate", { level: "error", message: "m", ...place }]]);
   });
 
-  it("makes at most ten annotations of each level, of at most 4096 characters, and prints all", () => {
+  test("makes at most ten annotations of each level, of at most 4096 characters, and prints all", () => {
     const long = `${"x".repeat(4095)}\u{1F600}`;
     const lines = [...Array.from({ length: 12 }, () => "::error::e"), "::notice::n", `::warning::${long}`];
     const { printed, calls } = run(lines);
@@ -81,7 +81,7 @@ describe("createInterpreter()", () => {
     expect(calls.at(-1)).toEqual(["annotate", { level: "warning", message: "x".repeat(4095) }]);
   });
 
-  it.each<[string, RegExp]>([
+  test.each<[string, RegExp]>([
     ["::set-output::x", /Required field 'name' is missing/],
     ["::set-output name=::x", /Required field 'name' is missing/],
     ["::save-state nam=a::x", /Required field 'name' is missing/],
@@ -100,7 +100,7 @@ describe("createInterpreter()", () => {
     expect(calls[0]?.[1]).toMatch(expected);
   });
 
-  it("makes a problem of what the sink throws", () => {
+  test("makes a problem of what the sink throws", () => {
     const { sink, calls } = createRecorder(() => {
       throw new Error("no such file");
     });
@@ -112,7 +112,7 @@ describe("createInterpreter()", () => {
     expect(printed[0]).toContain("##[error]no such file");
   });
 
-  it("sets variables and paths when that is allowed, and never NODE_OPTIONS", () => {
+  test("sets variables and paths when that is allowed, and never NODE_OPTIONS", () => {
     const lines = ["::set-env name=a::b", "::add-path::/x", "::add-path::", "::set-env name=node_options::--require x"];
     const { printed, calls } = run(lines, { allowsUnsecure: true });
     const message = "Can't update NODE_OPTIONS environment variable using ::set-env:: command.";
@@ -126,7 +126,7 @@ describe("createInterpreter()", () => {
     ]);
   });
 
-  it("echoes commands between echo on and echo off, and no secret", () => {
+  test("echoes commands between echo on and echo off, and no secret", () => {
     const lines = [
       "::echo::on",
       "::set-output name=a::b",
@@ -151,12 +151,12 @@ describe("createInterpreter()", () => {
     ]);
   });
 
-  it("shows debug messages and commands to whoever debugs", () => {
+  test("shows debug messages and commands to whoever debugs", () => {
     const { printed } = run(["::debug::a%0D%0Ab", "::save-state name=a::b"], { isDebug: true });
     expect(printed).toEqual(["##[debug]a\n##[debug]b", "::save-state name=a::b"]);
   });
 
-  it("takes no commands between stop-commands and its token", () => {
+  test("takes no commands between stop-commands and its token", () => {
     const lines = [
       "::stop-commands::Tok",
       "::set-output name=a::b",
@@ -180,7 +180,7 @@ describe("createInterpreter()", () => {
     ]);
   });
 
-  it("never interprets what a command carries", () => {
+  test("never interprets what a command carries", () => {
     const { printed, calls } = run([
       "::error::x%0A::set-output name=a::b",
       "::group::x%0A::add-mask::y",
@@ -192,20 +192,20 @@ describe("createInterpreter()", () => {
     expect(calls.map(([name]) => name)).toEqual(["annotate", "setOutput"]);
   });
 
-  it.each(["::add-mask::", "::add-mask::  ", "::add-mask::%0A%0D"])("only warns of %j", (line) => {
+  test.each(["::add-mask::", "::add-mask::  ", "::add-mask::%0A%0D"])("only warns of %j", (line) => {
     const { printed, calls } = run([line]);
     const message = "Can't add secret mask for empty string in ##[add-mask] command.";
     expect(printed).toEqual([`##[warning]${message}`]);
     expect(calls).toEqual([["annotate", { level: "warning", message }]]);
   });
 
-  it.each(["::add-matcher::", "::remove-matcher::", "::remove-matcher owner=a::b"])("only warns of %j", (line) => {
+  test.each(["::add-matcher::", "::remove-matcher::", "::remove-matcher owner=a::b"])("only warns of %j", (line) => {
     const { printed, calls } = run([line]);
     expect(printed[0]).toMatch(/^##\[warning\]/);
     expect(calls.map(([name]) => name)).toEqual(["annotate"]);
   });
 
-  it("matches problems on lines that are no commands, until the matcher is removed", () => {
+  test("matches problems on lines that are no commands, until the matcher is removed", () => {
     const matchers = new ProblemMatchers();
     matchers.add(MATCHER, "m.json");
     const lines = ["W: a", "\u001B[31mW: b\u001B[0m", "::error::W: c", "::stop-commands::t", "W: d", "::t::"];
@@ -229,7 +229,7 @@ describe("createInterpreter()", () => {
     ]);
   });
 
-  it("marks groups as sections of GitLab, one at a time", () => {
+  test("marks groups as sections of GitLab, one at a time", () => {
     const { printed, interpreter } = run(
       [
         "::endgroup::",

@@ -10,12 +10,12 @@ import type { MatchScan, ProblemMatchers } from "./problem-matchers.ts";
 export interface CommandSink {
   setOutput(name: string, value: string): void;
   saveState(name: string, value: string): void;
-  /** Only when commands that set variables and paths are allowed. */
+  /** Called only when commands that set variables and paths are allowed. */
   setEnv(name: string, value: string): void;
   addPath(path: string): void;
   /** A secret in all its forms, as `maskForms` gives them. */
   addMask(values: readonly string[]): void;
-  /** At most `ANNOTATIONS_PER_LEVEL` of each level for one interpreter. */
+  /** Called at most `ANNOTATIONS_PER_LEVEL` times for each level of one interpreter. */
   annotate(annotation: Annotation): void;
   /** A command that makes the step fail although its process exits with 0. */
   problem(message: string): void;
@@ -25,30 +25,30 @@ export interface CommandSink {
 
 export interface InterpreterOptions {
   readonly sink: CommandSink;
-  /** Shared by the whole job. */
+  /** The problem matchers, which the whole job shares. */
   readonly matchers: ProblemMatchers;
   /** Whether `set-env` and `add-path` are allowed: `ACTIONS_ALLOW_UNSECURE_COMMANDS` is `true`. */
   readonly allowsUnsecure: boolean;
   /** Whether `debug` messages are shown; commands are echoed then until `::echo::off`. */
   readonly isDebug: boolean;
   readonly groupStyle: GroupStyle;
-  /** Milliseconds since 1970, for the marks of GitLab's sections. */
+  /** Returns milliseconds since 1970, for the marks of GitLab's sections. */
   readonly now: () => number;
 }
 
 /** Interprets the lines of one process: the commands on both of its streams are one sequence. */
 export interface Interpreter {
   /**
-   * What to print instead of a line, both without line end; `undefined` for nothing at all. The same text comes back for
-   * a line that is no command. `stream` is any object that stands for the stream: lines of different streams do not make
-   * one problem of several lines.
+   * Returns the text to print instead of a line, both without line end; `undefined` for nothing at all. A line that is
+   * no command is returned unchanged. `stream` is any object that identifies the stream: lines of different streams do
+   * not form one problem of several lines.
    */
   line(text: string, stream?: object): string | undefined;
   /** Whether lines that are no commands have to be seen too, because there are problem matchers. */
   readonly needsAllLines: boolean;
   /**
-   * What ends a group that is still open, to print behind the last line; `undefined` for nothing. The last filter of an
-   * interpreter that ends prints it.
+   * Returns the text that ends a group that is still open, to print after the last line; `undefined` for none. The last
+   * filter of an interpreter to end prints it.
    */
   close(): string | undefined;
 }
@@ -58,7 +58,10 @@ interface State {
   readonly marks: GroupMarks;
   readonly counts: Map<AnnotationLevel, number>;
   isEchoing: boolean;
-  /** Of `stop-commands`, in lower case: only it is a command until it comes. */
+  /**
+   * The token of `stop-commands`, in lower case. Until it appears it is the only command. Undefined while commands are
+   * taken.
+   */
   stopToken: string | undefined;
 }
 

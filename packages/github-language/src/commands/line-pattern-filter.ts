@@ -1,9 +1,9 @@
 import type { Program } from "./line-pattern-program.ts";
 
 interface FilterState {
-  /** Of instructions that wait for a unit, or for the end. */
+  /** The indexes of instructions that wait for a unit, or for the end. */
   readonly waiting: readonly number[];
-  /** By unit of ASCII; others are in `others`. */
+  /** The next state by ASCII unit; those of other units are in `others`. */
   readonly next: (FilterState | undefined)[];
   readonly others: Map<number, FilterState>;
   /** Whether nothing that follows changes the answer. */

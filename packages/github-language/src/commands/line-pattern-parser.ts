@@ -1,6 +1,6 @@
 import { ANY_BUT_NEWLINE, BLANKS, complement, DIGITS, type UnitRanges, WORDS } from "./line-pattern-set.ts";
 
-/** Where an assertion without width holds. */
+/** The condition that an assertion without width checks. */
 export type Assertion = "start" | "end" | "word" | "not-word";
 
 /** A regular expression as a tree. */

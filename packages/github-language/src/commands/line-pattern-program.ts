@@ -1,7 +1,7 @@
 import { type Assertion, type ParsedPattern, type PatternNode, PatternProblem } from "./line-pattern-parser.ts";
 import { createUnitSet, type UnitSet } from "./line-pattern-set.ts";
 
-/** One instruction; those without a target go on with the next. */
+/** One instruction. An instruction without a target continues with the next one. */
 export type Instruction =
   | { readonly op: "unit"; readonly set: UnitSet }
   /** Goes on at `first` and, should that fail, at `second`. */

@@ -8,7 +8,7 @@ export interface UnitSet {
 
 const LAST_UNIT = 0xffff;
 
-/** What `\d`, `\w` and `\s` stand for: ASCII only, as in the official runner. */
+/** The characters that `\d`, `\w` and `\s` match: ASCII only, as in the official runner. */
 export const DIGITS: UnitRanges = [[0x30, 0x39]];
 export const WORDS: UnitRanges = [
   [0x30, 0x39],

@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileLinePattern } from "./line-pattern.ts";
 import { PatternProblem } from "./line-pattern-parser.ts";
 
 describe("compileLinePattern()", () => {
-  it.each<[string, string, (string | undefined)[] | undefined]>([
+  test.each<[string, string, (string | undefined)[] | undefined]>([
     ["", "abc", [""]],
     ["b", "abc", ["b"]],
     ["x", "abc", undefined],
@@ -46,7 +46,7 @@ describe("compileLinePattern()", () => {
     if (pattern !== "a$^") expect(compiled.test(line)).toBe(expected !== undefined);
   });
 
-  it.each<[string, RegExp]>([
+  test.each<[string, RegExp]>([
     ["(a)\\1", /back-reference/],
     ["\\k<a>", /back-reference/],
     ["(?<=a)b", /unsupported group "\(\?<=/],
@@ -76,7 +76,7 @@ describe("compileLinePattern()", () => {
     expect(() => compileLinePattern(pattern)).toThrow(message);
   });
 
-  it.each([
+  test.each([
     "^(a+)+$",
     "(a|a)*b",
     "(a*)*(a*)*(a*)*b",
@@ -90,14 +90,14 @@ describe("compileLinePattern()", () => {
     for (let count = 0; count < 20; count++) compileLinePattern(pattern).match(`${line}${count}!`);
   });
 
-  it("gives up on a search that is too long", () => {
+  test("gives up on a search that is too long", () => {
     const pattern = compileLinePattern("(?=a*b)(?=(?:a|aa)*c)x|(?:\\b|a){100}(?:\\b|a){100}\\b\\B$");
     expect(pattern.match("a".repeat(4096))).toBe("exhausted");
     expect(pattern.test("a".repeat(4096))).toBe("exhausted");
     expect(compileLinePattern(".*(?=a*b)").match("a".repeat(4096))).toBe("exhausted");
   });
 
-  it("keeps a bounded number of states, whatever the line", () => {
+  test("keeps a bounded number of states, whatever the line", () => {
     const pattern = compileLinePattern("(?:a|b)*a(?:a|b){20}!");
     const line = Array.from({ length: 4000 }, (_, index) => ((index * 2654435761) & 64 ? "a" : "b")).join("");
     expect(pattern.test(line)).toBe(false);

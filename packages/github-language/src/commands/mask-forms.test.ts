@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { maskForms } from "./mask-forms.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** What is left of a text when all forms are taken out, the longest first. */
+/** Returns the rest of a text when all forms are removed, the longest first. */
 function mask(text: string, forms: readonly string[]): string {
   let result = text;
   for (const form of forms.toSorted((a, b) => b.length - a.length)) result = result.replaceAll(form, "***");
@@ -12,7 +12,7 @@ function mask(text: string, forms: readonly string[]): string {
 }
 
 describe("maskForms()", () => {
-  it.each<[string, string, string[]]>([
+  test.each<[string, string, string[]]>([
     ["Base64", "hunter2!", [base64("hunter2!"), "aHVudGVyMiE"]],
     ["Base64 of what is left behind one and two bytes", "hunter2!", [base64("unter2!"), base64("nter2!")]],
     ["Base64 for addresses", "\u00FB\u00FF\u00FE??", [Buffer.from("\u00FB\u00FF\u00FE??").toString("base64url")]],
@@ -35,11 +35,11 @@ describe("maskForms()", () => {
     expect(new Set(forms).size).toBe(forms.length);
   });
 
-  it.each(["", " ", "\n\t\r\n"])("has none for %j", (value) => {
+  test.each(["", " ", "\n\t\r\n"])("has none for %j", (value) => {
     expect(maskForms(value)).toEqual([]);
   });
 
-  it("masks a short value itself, but neither short lines nor short forms", () => {
+  test("masks a short value itself, but neither short lines nor short forms", () => {
     expect(maskForms("a")).toEqual(["a"]);
     expect(maskForms("'a'")).toEqual(["'a'", "J2En", "''a''", "%27a%27", "&apos;a&apos;", "&#39;a&#39;"]);
     const forms = maskForms('{\n  "key": "secret"\n}');
@@ -48,7 +48,7 @@ describe("maskForms()", () => {
     expect(maskForms("abc&def")).not.toContain("abc&");
   });
 
-  it("masks a value in Base64 whatever comes before and behind it, but for the last two bytes", () => {
+  test("masks a value in Base64 whatever comes before and behind it, but for the last two bytes", () => {
     const value = "s3cr3t-v@lue";
     const forms = maskForms(value);
     for (const before of ["", "u", "us", "use", "user:"]) {
@@ -59,7 +59,7 @@ describe("maskForms()", () => {
     }
   });
 
-  it("takes any text, and a mebibyte of lines", () => {
+  test("takes any text, and a mebibyte of lines", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (value) => {
         const forms = maskForms(value);

@@ -49,7 +49,7 @@ function base64Forms(value: string): readonly string[] {
   for (const shift of [0, 1, 2]) {
     const rest = bytes.subarray(shift);
     if (rest.length < 3) continue;
-    // What follows the value changes how its last one or two bytes are written, never those before.
+    // The text that follows the value changes how its last one or two bytes are encoded, never those before.
     const stable = rest.subarray(0, rest.length - (rest.length % 3));
     for (const part of [rest, stable]) {
       const padded = part.toString("base64");

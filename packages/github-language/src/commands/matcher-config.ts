@@ -2,7 +2,7 @@ import { messageOf } from "@steps/model";
 import { ProblemMatcherError } from "./command-error.ts";
 import { compileLinePattern, type LinePattern } from "./line-pattern.ts";
 
-/** What a group of a pattern may be. */
+/** The fields that a group of a pattern may fill. */
 export const MATCHED_FIELDS = ["file", "line", "column", "severity", "code", "message", "fromPath"] as const;
 
 export type MatchedField = (typeof MATCHED_FIELDS)[number];
@@ -18,7 +18,7 @@ export interface MatcherPattern {
 /** A problem matcher as its file describes it. */
 export interface MatcherConfig {
   readonly owner: string;
-  /** Empty when the file names none. */
+  /** The default severity; empty when the file names none. */
   readonly severity: string;
   readonly patterns: readonly MatcherPattern[];
 }

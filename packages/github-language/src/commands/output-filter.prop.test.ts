@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createInterpreter, type Interpreter } from "./interpreter.ts";
 import { createOutputFilter } from "./output-filter.ts";
 import { ProblemMatchers } from "./problem-matchers.ts";
@@ -103,7 +103,7 @@ describe("createOutputFilter()", () => {
   const text = fc.array(fc.constantFrom(...WORDS), { maxLength: 40 }).map((words) => words.join(""));
   const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 6 });
 
-  it("prints and does the same for every way to cut a text, as the rules say for the whole", () => {
+  test("prints and does the same for every way to cut a text, as the rules say for the whole", () => {
     fc.assert(
       fc.property(text, sizes, fc.boolean(), (text, sizes, hasMatchers) => {
         const whole = createSubject(hasMatchers);
@@ -118,7 +118,7 @@ describe("createOutputFilter()", () => {
     );
   });
 
-  it("passes bytes without commands unchanged", () => {
+  test("passes bytes without commands unchanged", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 20 }), (chunks) => {
         const { interpreter, calls } = createSubject(false);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRecorder } from "../../test/recorder.ts";
 import { createInterpreter, type InterpreterOptions } from "./interpreter.ts";
 import { createOutputFilter, MAX_COMMAND_BYTES } from "./output-filter.ts";
@@ -32,7 +32,7 @@ function matchersOf(pattern: object[]): ProblemMatchers {
 }
 
 describe("createOutputFilter()", () => {
-  it("passes a chunk without commands as it is", () => {
+  test("passes a chunk without commands as it is", () => {
     const { filter } = createSubject();
     const chunk = Buffer.from("one\ntwo\r\nthree \xff\xfe", "latin1");
     const printed = filter.push(chunk);
@@ -42,7 +42,7 @@ describe("createOutputFilter()", () => {
     expect(filter.push(new Uint8Array(0))).toHaveLength(0);
   });
 
-  it.each<[string, string[], string[]]>([
+  test.each<[string, string[], string[]]>([
     ["a progress bar", ["10%", " 20%\r", "30%\r\n"], ["10%", " 20%\r", "30%\r\n"]],
     ["a question", ["Name: "], ["Name: "]],
     ["one that begins like a command", ["  :", ":no", " command\n"], ["", "", "  ::no command\n"]],
@@ -62,7 +62,7 @@ describe("createOutputFilter()", () => {
     expect(chunks.map((chunk) => push(chunk))).toEqual(expected);
   });
 
-  it.each<[string, string]>([
+  test.each<[string, string]>([
     ["::error::x", "##[error]x"],
     ["::set-output name=x::y", ""],
     ["a ##[error]x", "a ##[error]x"],
@@ -75,14 +75,14 @@ describe("createOutputFilter()", () => {
     expect(end()).toBe("");
   });
 
-  it("does not take a byte order mark for nothing, and keeps bytes that are no text", () => {
+  test("does not take a byte order mark for nothing, and keeps bytes that are no text", () => {
     const { filter, calls } = createSubject();
     const bytes = Buffer.from("\xEF\xBB\xBF::error::x\n::unk\xFFnown::\xFE\n", "latin1");
     expect(Buffer.from(filter.push(bytes)).equals(bytes)).toBe(true);
     expect(calls).toEqual([]);
   });
 
-  it("lets a line that is too long for a command pass", () => {
+  test("lets a line that is too long for a command pass", () => {
     const head = "::set-output name=x::";
     const fits = `${head}${"y".repeat(MAX_COMMAND_BYTES - head.length)}`;
     for (const size of [MAX_COMMAND_BYTES * 2, 65_536]) {
@@ -96,7 +96,7 @@ describe("createOutputFilter()", () => {
     }
   });
 
-  it("holds a command that comes byte by byte, whoever uses the memory of its chunks again", () => {
+  test("holds a command that comes byte by byte, whoever uses the memory of its chunks again", () => {
     const { filter, calls } = createSubject();
     const value = "y".repeat(MAX_COMMAND_BYTES - 100);
     const chunk = Buffer.alloc(1);
@@ -109,7 +109,7 @@ describe("createOutputFilter()", () => {
     expect(calls).toEqual([["setOutput", "x", value]]);
   });
 
-  it("keeps the commands of two streams in the order in which they come", () => {
+  test("keeps the commands of two streams in the order in which they come", () => {
     const { interpreter, filter, push, calls } = createSubject();
     const other = createOutputFilter(interpreter);
     push("::set-output name=x::1");
@@ -120,7 +120,7 @@ describe("createOutputFilter()", () => {
     expect(calls).toEqual([["setOutput", "x", "2"]]);
   });
 
-  it("shows whole lines to problem matchers, and passes others byte for byte", () => {
+  test("shows whole lines to problem matchers, and passes others byte for byte", () => {
     const { push, end, calls } = createSubject({ matchers: matchersOf([{ regexp: "^E (.*)$", message: 1 }]) });
     expect(push("E on")).toBe("");
     expect(push("e\r")).toBe("##[error]E one\n");
@@ -129,13 +129,13 @@ describe("createOutputFilter()", () => {
     expect(calls.map(([, annotation]) => (annotation as { message: string }).message)).toEqual(["one", "two"]);
   });
 
-  it("does not take a CRLF in two for an empty line", () => {
+  test("does not take a CRLF in two for an empty line", () => {
     const matchers = matchersOf([{ regexp: "^a$" }, { regexp: "^b$", message: 0 }]);
     const { push } = createSubject({ matchers });
     expect(push("a\r") + push("\nb\r") + push("\n")).toBe("a\r\n##[error]b\n");
   });
 
-  it("does not make one problem of the lines of two streams", () => {
+  test("does not make one problem of the lines of two streams", () => {
     const matchers = matchersOf([{ regexp: "^a$" }, { regexp: "^b$", message: 0 }]);
     const { push, interpreter } = createSubject({ matchers });
     const other = createOutputFilter(interpreter);
@@ -144,7 +144,7 @@ describe("createOutputFilter()", () => {
     );
   });
 
-  it("does not match a line whose start was printed before there was a matcher", () => {
+  test("does not match a line whose start was printed before there was a matcher", () => {
     const matchers = new ProblemMatchers();
     const { push, calls } = createSubject({ matchers });
     expect(push("E o")).toBe("E o");
@@ -153,7 +153,7 @@ describe("createOutputFilter()", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("does not take a CRLF in two for an empty line when a matcher came in between", () => {
+  test("does not take a CRLF in two for an empty line when a matcher came in between", () => {
     const matchers = new ProblemMatchers();
     const { push } = createSubject({ matchers });
     expect(push("a\r")).toBe("a\r");
@@ -162,7 +162,7 @@ describe("createOutputFilter()", () => {
     expect(push("\nb\n") + push("\nb\n")).toBe("\nb\n\n##[error]b\n");
   });
 
-  it("ends an open section with the last of its streams", () => {
+  test("ends an open section with the last of its streams", () => {
     const { push, end, interpreter } = createSubject({ groupStyle: "gitlab" });
     const other = createOutputFilter(interpreter);
     push("::group::x\n");

@@ -3,9 +3,9 @@ import { nextLineEnd, type Scanner, startsCandidate, tailStart } from "./output-
 
 /** Turns the bytes of one stream of a process into what is printed. */
 export interface OutputFilter {
-  /** What to print now; may be the chunk itself, or a part of its memory. */
+  /** Returns the bytes to print now; they may be the chunk itself, or a part of its memory. */
   push(chunk: Uint8Array): Uint8Array;
-  /** What to print when the stream has ended. */
+  /** Returns the bytes to print when the stream has ended. */
   end(): Uint8Array;
 }
 
@@ -21,17 +21,19 @@ const openStreams = new WeakMap<Interpreter, number>();
 const NOTHING: Uint8Array = new Uint8Array(0);
 
 /**
- * Where the next byte is: at the start of a line; in a line whose start has been printed, where only a command of the
- * older form may still begin; or in one of which the rest is plain output.
+ * The place of the next byte: at the start of a line; in a line whose start has been printed, where only a command of
+ * the older form may still begin; or in the rest of a line that is plain output.
  */
 type Place = "start" | "middle" | "rest";
 
 interface State {
   readonly interpreter: Interpreter;
-  /** Stands for this stream. */
+  /** Identifies this stream. */
   readonly stream: object;
   place: Place;
-  /** What is not printed yet: the start of a line, or of a command in it, that may become one. */
+  /**
+   * The bytes that are not printed yet: the start of a line, or of a command in it, that may turn out to be a command.
+   */
   held: Buffer;
   heldBytes: number;
   /** Whether what is held cannot turn out to be plain before its line ends. */

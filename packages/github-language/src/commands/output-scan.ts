@@ -6,7 +6,10 @@ export interface Scanner {
   readonly parts: Uint8Array[];
   at: number;
   printed: number;
-  /** Where the next of each was found, to search each byte once only; past the end for none. */
+  /**
+   * The offsets at which the next one of each was found, so that each byte is searched only once; past the end for
+   * none.
+   */
   colons?: number;
   hashes?: number;
   feed?: number;
@@ -20,7 +23,7 @@ const HASHES = Buffer.from("##[");
 const COLON = 0x3a;
 const HASH = 0x23;
 
-/** Where the line of a byte ends, as the offset of its LF or CR. */
+/** Returns the offset of the LF or CR that ends the line of a byte. */
 export function nextLineEnd(scanner: Scanner, from: number): number | undefined {
   const { bytes } = scanner;
   if (scanner.feed === undefined || scanner.feed < from) scanner.feed = found(bytes.indexOf(LF, from));
@@ -30,8 +33,8 @@ export function nextLineEnd(scanner: Scanner, from: number): number | undefined 
 }
 
 /**
- * Where the next thing begins that may be a command, not before `at`: the start of a line that has `::` behind nothing but
- * blanks, or `##[` first, or the first `##[` of a line that begins with something else.
+ * Returns the offset, not before `at`, of the next text that may be a command: the start of a line that has `::` after
+ * nothing but blanks, or `##[` first, or the first `##[` of a line that begins with something else.
  */
 export function startsCandidate(scanner: Scanner, isLineStart: boolean): number | undefined {
   const { bytes, at } = scanner;
@@ -48,7 +51,7 @@ export function startsCandidate(scanner: Scanner, isLineStart: boolean): number 
   }
 }
 
-/** From where on the last bytes may be the first of a command; their count when there are none. */
+/** Returns the offset from which on the last bytes may begin a command; their count if none do. */
 export function tailStart(scanner: Scanner, isLineStart: boolean): number {
   const { bytes, at } = scanner;
   const length = bytes.length;
@@ -61,7 +64,7 @@ export function tailStart(scanner: Scanner, isLineStart: boolean): number {
   return last === COLON ? length : end;
 }
 
-// Where the line begins that has only blanks up to an offset.
+// Finds the start of the line that has only blanks up to an offset.
 function lineStart(
   bytes: Buffer,
   offset: number,

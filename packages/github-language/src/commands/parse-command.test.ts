@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseCommand } from "./parse-command.ts";
 
 const KNOWN = new Set(["error", "set-output", "add-matcher", "endgroup"]);
@@ -11,7 +11,7 @@ function parse(line: string): unknown {
 }
 
 describe("parseCommand()", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["::error::x", ["error", {}, "x"]],
     ["::error::", ["error", {}, ""]],
     ["  \t\v\f::error::x", ["error", {}, "x"]],
@@ -47,7 +47,7 @@ describe("parseCommand()", () => {
     expect(parse(line)).toEqual(expected);
   });
 
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ["##[error]x", ["error", {}, "x"]],
     ["##[error]", ["error", {}, ""]],
     ["##[error file=a;line=1]x", ["error", { file: "a", line: "1" }, "x"]],
@@ -66,7 +66,7 @@ describe("parseCommand()", () => {
     expect(parse(line)).toEqual(expected);
   });
 
-  it.each<[string, string, string, string]>([
+  test.each<[string, string, string, string]>([
     ["%0D%0A", "\r\n", "\r\n", "\r\n"],
     ["%25", "%", "%", "%"],
     ["%250A", "%0A", "%0A", "%0A"],
@@ -82,7 +82,7 @@ describe("parseCommand()", () => {
     expect(parse(`##[error file=${text}]${text}`)).toEqual(["error", { file: older }, older]);
   });
 
-  it.each([
+  test.each([
     ["colons", ":".repeat(1 << 20)],
     ["equals signs", `::error ${"=".repeat(1 << 20)}::x`],
     ["commas", `::error ${",".repeat(1 << 20)}::x`],

@@ -1,11 +1,11 @@
 /** A workflow command as a line spells it. */
 export interface WorkflowCommand {
-  /** In lower case. */
+  /** The name in lower case. */
   readonly name: string;
-  /** By lower-case name; of a repeated one the last, without empty values. */
+  /** The properties by their names in lower case. Of a repeated one the last counts; empty values are left out. */
   readonly properties: ReadonlyMap<string, string>;
   readonly data: string;
-  /** What the line holds before a command of the older form; empty when that is only blanks. */
+  /** The text of the line before a command of the older form; empty when it is only blanks. */
   readonly prefix: string;
 }
 

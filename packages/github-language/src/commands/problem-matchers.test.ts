@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ProblemMatcherError } from "./command-error.ts";
 import { ProblemMatchers } from "./problem-matchers.ts";
 
@@ -55,7 +55,7 @@ const THREE = json({
 });
 
 describe("ProblemMatchers", () => {
-  it("finds a problem of one line", () => {
+  test("finds a problem of one line", () => {
     expect(
       run(TSC, [
         "src/a (b).ts(12,3): error TS2304: Cannot find name 'x'.",
@@ -79,7 +79,7 @@ describe("ProblemMatchers", () => {
     ]);
   });
 
-  it("goes on with the last line of a loop", () => {
+  test("goes on with the last line of a loop", () => {
     const found = (line: number, message: string, file = "a.js"): object => ({
       level: "error",
       message,
@@ -102,7 +102,7 @@ describe("ProblemMatchers", () => {
     ).toEqual([undefined, found(1, "one"), found(2, "two"), undefined, undefined, undefined, found(4, "four", "b.js")]);
   });
 
-  it.each<[string[], boolean[]]>([
+  test.each<[string[], boolean[]]>([
     [
       ["file a", "at 1", "msg x"],
       [false, false, true],
@@ -132,7 +132,7 @@ describe("ProblemMatchers", () => {
     expect(run(THREE, lines).map((found) => found !== undefined)).toEqual(expected);
   });
 
-  it("begins anew when another matcher finds something", () => {
+  test("begins anew when another matcher finds something", () => {
     const matchers = new ProblemMatchers();
     matchers.add(THREE);
     matchers.add(json({ owner: "at", pattern: [{ regexp: "^at 2$", message: 0 }] }));
@@ -151,20 +151,17 @@ describe("ProblemMatchers", () => {
     expect(matchers.match("msg x", one)?.file).toBe("a");
   });
 
-  it("takes the severity of the line, then of the matcher, then error", () => {
+  test("takes the severity of the line, then of the matcher, then error", () => {
     const pattern = [{ regexp: "^(\\w*): (.*)$", severity: 1, message: 2 }];
     const levels = (severity?: string): unknown[] =>
-      run(json({ owner: "x", ...(severity === undefined ? {} : { severity }), pattern }), [
-        "WARNING: a",
-        ": a",
-        "fatal: a",
-        "notice:  ",
-      ]).map((found) => (found as { level?: string } | undefined)?.level);
+      run(json({ owner: "x", severity, pattern }), ["WARNING: a", ": a", "fatal: a", "notice:  "]).map(
+        (found) => (found as { level?: string } | undefined)?.level,
+      );
     expect(levels()).toEqual(["warning", "error", undefined, undefined]);
     expect(levels("Notice")).toEqual(["warning", "notice", undefined, undefined]);
   });
 
-  it.each<[string, string, string | undefined]>([
+  test.each<[string, string, string | undefined]>([
     ["a/b.c", "x/y.proj", "x/a/b.c"],
     ["../b.c", "x/y/z.proj", "x/b.c"],
     ["/b.c", "x/y.proj", "/b.c"],
@@ -181,7 +178,7 @@ describe("ProblemMatchers", () => {
     expect((found as { file?: string }).file).toBe(expected);
   });
 
-  it("replaces the matcher of an owner, asks the newest first, and removes by owner and by file", () => {
+  test("replaces the matcher of an owner, asks the newest first, and removes by owner and by file", () => {
     const matchers = new ProblemMatchers();
     const add = (owner: string, regexp: string, file?: string): void => {
       matchers.add(json({ owner, pattern: { regexp, message: 0 } }), file);
@@ -204,13 +201,13 @@ describe("ProblemMatchers", () => {
     expect([matchers.match("19"), matchers.match("20")?.matcher]).toEqual([undefined, "o20"]);
   });
 
-  it("cuts long messages, and looks at the first 4096 characters of a line", () => {
+  test("cuts long messages, and looks at the first 4096 characters of a line", () => {
     const text = json({ owner: "x", pattern: [{ regexp: "^(.*)(b?)$", message: 1 }] });
     const [found] = run(text, [`${"a".repeat(5000)}b`]);
     expect((found as { message: string }).message).toBe("a".repeat(4096));
   });
 
-  it("removes a matcher whose pattern takes too long, after three lines", () => {
+  test("removes a matcher whose pattern takes too long, after three lines", () => {
     const matchers = new ProblemMatchers();
     matchers.add(
       json(
@@ -229,7 +226,7 @@ describe("ProblemMatchers", () => {
     expect(matchers.match("ok")?.matcher).toBe("x");
   });
 
-  it.each<[string, RegExp]>([
+  test.each<[string, RegExp]>([
     ["", /not JSON/],
     ["{", /not JSON/],
     ["[]", /not an object/],
@@ -286,7 +283,7 @@ describe("ProblemMatchers", () => {
     expect(matchers.size).toBe(1);
   });
 
-  it("takes a byte order mark, an empty list, numbers as texts and unknown keys", () => {
+  test("takes a byte order mark, an empty list, numbers as texts and unknown keys", () => {
     const matchers = new ProblemMatchers();
     matchers.add(
       `\uFEFF${json({ owner: "x", label: 1, pattern: [{ regexp: "(a)", message: "1", file: null, kind: "file" }] })}`,
@@ -296,7 +293,7 @@ describe("ProblemMatchers", () => {
     expect(matchers.match("a")).toEqual({ level: "error", message: "a", matcher: "x" });
   });
 
-  it("throws nothing but its error for any JSON", () => {
+  test("throws nothing but its error for any JSON", () => {
     const keys = fc.constantFrom(
       "problemMatcher",
       "owner",

@@ -6,7 +6,7 @@ type Found = Readonly<Partial<Record<MatchedField, string>>>;
 
 /** How far problems of several lines have come on one stream of one process; only `ProblemMatchers` looks inside. */
 export interface MatchScan {
-  /** By matcher: the lines, down to the one that each pattern but the last has matched. */
+  /** The matched lines by matcher, down to the line that each pattern but the last has matched. */
   readonly lines: WeakMap<object, (readonly string[] | undefined)[]>;
 }
 
@@ -15,7 +15,7 @@ interface Matcher extends MatcherConfig {
   strikes: number;
 }
 
-/** Longer lines are matched up to here. */
+/** The length up to which longer lines are matched. */
 const MAX_LINE_LENGTH = 4096;
 const MAX_MATCHERS = 100;
 const MAX_STRIKES = 3;
@@ -147,8 +147,8 @@ function annotationOf(found: Found, matcher: Matcher): Annotation | undefined {
     level,
     message: cutMessage(message),
     ...(file === "" ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-    ...(col === undefined ? {} : { col }),
+    line,
+    col,
     ...(code === "" ? {} : { code }),
     matcher: matcher.owner,
   };

@@ -1,7 +1,7 @@
 import { Failure } from "./error.ts";
 import { expressionLimits } from "./limits.ts";
 
-/** What one evaluation may still spend. */
+/** The memory and the effort that one evaluation may still spend. */
 export interface Budget {
   bytesLeft: number;
   effortLeft: number;

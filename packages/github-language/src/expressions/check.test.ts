@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkCondition, checkTemplate, type ExpressionProblem } from "./check.ts";
 import { CONTEXTS_OF, type ExpressionPlace } from "./contexts-of.ts";
 import { CONTEXT_NAMES } from "./names.ts";
@@ -10,14 +10,14 @@ function summary(text: string, problems: readonly ExpressionProblem[]): string[]
 }
 
 describe("templates", () => {
-  it.each(["", "plain", "a }} b", "${{ inputs.a }} ${{ github.ref == 'x' && hashFiles('a') }}", "${{ ENV.x }}"])(
+  test.each(["", "plain", "a }} b", "${{ inputs.a }} ${{ github.ref == 'x' && hashFiles('a') }}", "${{ ENV.x }}"])(
     "finds nothing in %j",
     (text) => {
       expect(checkTemplate(text, run)).toEqual([]);
     },
   );
 
-  it("finds all problems, in order", () => {
+  test("finds all problems, in order", () => {
     const text = "${{ foo.x && secrets.A || bar() }} ok ${{ 1 + 2 }} ${{ contains('a') && needs.a }} ${{ }} ${{ 'x";
     expect(summary(text, checkTemplate(text, run))).toEqual([
       "UNKNOWN_NAME foo",
@@ -31,12 +31,12 @@ describe("templates", () => {
     ]);
   });
 
-  it("finds names where no value would be needed", () => {
+  test("finds names where no value would be needed", () => {
     const text = "${{ true || case(true, 1, github[secrets.A].*[nope]) }}";
     expect(summary(text, checkTemplate(text, run))).toEqual(["NAME_NOT_AVAILABLE secrets", "UNKNOWN_NAME nope"]);
   });
 
-  it("gives hints", () => {
+  test("gives hints", () => {
     expect(checkTemplate("${{ input.a }}", run)[0]?.hint).toMatch(/^Did you mean "inputs"\? Available here: github/);
     expect(checkTemplate("${{ startWith('a', 'b') }}", run)[0]?.hint).toBe('Did you mean "startsWith"?');
     expect(checkTemplate("${{ success() }}", run)[0]).toEqual({
@@ -53,7 +53,7 @@ describe("templates", () => {
     );
   });
 
-  it("finds expressions that are too long or too deep", () => {
+  test("finds expressions that are too long or too deep", () => {
     const long = `\${{ '${"x".repeat(21_000)}' }}`;
     expect(checkTemplate(long, run)).toMatchObject([{ code: "EXPRESSION_TOO_LONG", offset: 3, length: 21_004 }]);
     const deep = `\${{ ${"!".repeat(60)}1 }}`;
@@ -62,14 +62,14 @@ describe("templates", () => {
 });
 
 describe("conditions", () => {
-  it.each(["", "always()", "${{ failure() }}", "inputs.a == 'x'", "!cancelled() && hashFiles('a')"])(
+  test.each(["", "always()", "${{ failure() }}", "inputs.a == 'x'", "!cancelled() && hashFiles('a')"])(
     "finds nothing in %j",
     (text) => {
       expect(checkCondition(text, CONTEXTS_OF["composite-step-if"])).toEqual([]);
     },
   );
 
-  it("knows the status functions without being told", () => {
+  test("knows the status functions without being told", () => {
     expect(checkCondition("always()", { contexts: [] })).toEqual([]);
     expect(checkCondition("hashFiles('a')", { contexts: [] })).toMatchObject([{ code: "FUNCTION_NOT_AVAILABLE" }]);
     expect(checkCondition("always()", { contexts: [], functions: [] })).toMatchObject([
@@ -77,7 +77,7 @@ describe("conditions", () => {
     ]);
   });
 
-  it("finds problems without braces", () => {
+  test("finds problems without braces", () => {
     const text = "secrets.A == 'x' && foo(";
     expect(summary(text, checkCondition(text, CONTEXTS_OF["step-if"]))).toEqual(["UNEXPECTED_END "]);
     const other = "secrets.A != '' && nope";
@@ -87,7 +87,7 @@ describe("conditions", () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ["github.ref == ${{ github.sha }}", "github.ref == "],
     ["${{ inputs.a }} == 'x'", " == 'x'"],
     ["${{ inputs.a }} && ${{ inputs.b }}", " && "],
@@ -98,7 +98,7 @@ describe("conditions", () => {
     expect(problems[0]).toMatchObject({ severity: "warning", hint: expect.stringContaining("one ${{ }}") as string });
   });
 
-  it("warns besides what is wrong", () => {
+  test("warns besides what is wrong", () => {
     const text = "x ${{ nope }}";
     expect(summary(text, checkCondition(text, run))).toEqual(["UNKNOWN_NAME nope", "ALWAYS_TRUE x "]);
     expect(summary("x ${{ nope", checkCondition("x ${{ nope", run))).toEqual(["UNTERMINATED_EXPRESSION ${{"]);
@@ -108,26 +108,26 @@ describe("conditions", () => {
 describe("places", () => {
   const places = Object.entries(CONTEXTS_OF) as [ExpressionPlace, (typeof CONTEXTS_OF)[ExpressionPlace]][];
 
-  it.each(places)("%s names what exists, once", (_, { contexts, functions }) => {
+  test.each(places)("%s names what exists, once", (_, { contexts, functions }) => {
     expect(CONTEXT_NAMES).toEqual(expect.arrayContaining([...contexts]));
     expect(["hashFiles", "success", "failure", "always", "cancelled"]).toEqual(expect.arrayContaining([...functions]));
     expect(new Set(contexts).size).toBe(contexts.length);
     expect(new Set(functions).size).toBe(functions.length);
   });
 
-  it("keeps what belongs to workflows out of actions", () => {
+  test("keeps what belongs to workflows out of actions", () => {
     for (const [place, { contexts }] of places) {
       if (!/^(composite|input|docker|pre|post)-/.test(place)) continue;
       for (const name of ["secrets", "vars", "needs", "jobs"]) expect(contexts).not.toContain(name);
     }
   });
 
-  it("has status functions in conditions only", () => {
+  test("has status functions in conditions only", () => {
     for (const [place, { functions }] of places)
       expect([place, functions.includes("always")]).toEqual([place, /(^|-)if$/.test(place)]);
   });
 
-  it.each<[ExpressionPlace, string, boolean]>([
+  test.each<[ExpressionPlace, string, boolean]>([
     ["input-default", "${{ github.token }}", true],
     ["input-default", "${{ hashFiles('a') }}", true],
     ["input-default", "${{ inputs.a }}", false],

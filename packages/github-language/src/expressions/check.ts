@@ -3,10 +3,10 @@ import { type Available, findNameProblems, STATUS_FUNCTIONS } from "./names.ts";
 import { hasExpression, parsePlaced, splitTemplate } from "./template.ts";
 import { warn } from "./condition.ts";
 
-/** What exists where a text stands. `CONTEXTS_OF` has it for the places of manifests and workflows. */
+/** The names that exist in the place of a text. `CONTEXTS_OF` has them for the places of manifests and workflows. */
 export interface AvailableNames {
   readonly contexts: readonly string[];
-  /** Those that do not exist everywhere: `hashFiles`, `success`, `failure`, `always`, `cancelled`. */
+  /** The functions that do not exist everywhere: `hashFiles`, `success`, `failure`, `always`, `cancelled`. */
   readonly functions?: readonly string[];
 }
 
@@ -16,9 +16,9 @@ export interface ExpressionProblem {
   readonly code: GithubExpressionErrorCode | "ALWAYS_TRUE";
   /** Sentence case, no final period. */
   readonly message: string;
-  /** In the text that was checked, in UTF-16 units. */
+  /** The offset in the text that was checked, in UTF-16 units. */
   readonly offset: number;
-  /** In UTF-16 units; may be 0 at the end of a text. */
+  /** The length in UTF-16 units; it may be 0 at the end of a text. */
   readonly length: number;
   readonly hint?: string;
 }
@@ -88,5 +88,5 @@ function availableOf({ contexts, functions = [] }: AvailableNames): Available {
 function problemOf(error: unknown): ExpressionProblem {
   if (!(error instanceof GithubExpressionError)) throw error;
   const { code, message, offset, length, hint } = error;
-  return { severity: "error", code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
+  return { severity: "error", code, message, offset, length, hint };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { evaluateCondition } from "./condition.ts";
 import type { EvaluateOptions, StatusFacts } from "./evaluation.ts";
 
@@ -17,7 +17,7 @@ function holds(text: string | undefined, status: StatusFacts): boolean {
 }
 
 describe("which steps run", () => {
-  it.each<[text: string | undefined, success: boolean, failure: boolean, cancel: boolean]>([
+  test.each<[text: string | undefined, success: boolean, failure: boolean, cancel: boolean]>([
     [undefined, true, false, false],
     ["", true, false, false],
     [" \n", true, false, false],
@@ -62,19 +62,19 @@ describe("which steps run", () => {
     ]);
   });
 
-  it("needs no status where there is none", () => {
+  test("needs no status where there is none", () => {
     expect(evaluateCondition(undefined, { contexts }).holds).toBe(true);
     expect(evaluateCondition("inputs.on == 'YES'", { contexts }).holds).toBe(true);
     expect(() => evaluateCondition("success()", { contexts })).toThrow('The function "success" is not available here');
   });
 
-  it("is not evaluated after a failure, unless it asks for the status", () => {
+  test("is not evaluated after a failure, unless it asks for the status", () => {
     const options: EvaluateOptions = { contexts, status: afterFailure };
     expect(evaluateCondition("fromJSON('')", options).holds).toBe(false);
     expect(() => evaluateCondition("failure() && fromJSON('')", options)).toThrow("empty text");
   });
 
-  it("gives errors a place in the whole text", () => {
+  test("gives errors a place in the whole text", () => {
     const text = "${{ inputs.on && nope }}";
     expect(() => evaluateCondition(text, { contexts, status: afterSuccess })).toThrow(
       expect.objectContaining({ code: "UNKNOWN_NAME", offset: text.indexOf("nope"), length: 4 }),
@@ -86,7 +86,7 @@ describe("which steps run", () => {
 });
 
 describe("explanations", () => {
-  it.each([
+  test.each([
     [undefined, "`success()` is true"],
     ["github.ref == 'refs/heads/main'", "`github.ref == 'refs/heads/main'` is false (\"refs/heads/x\")"],
     ["github.ref != 'refs/heads/main'", "`github.ref != 'refs/heads/main'` is true (\"refs/heads/x\")"],
@@ -120,12 +120,12 @@ describe("explanations", () => {
     expect(evaluateCondition(text, { contexts, status: afterSuccess }).explanation).toBe(explanation);
   });
 
-  it("says that a step before was no success", () => {
+  test("says that a step before was no success", () => {
     const { explanation } = evaluateCondition("inputs.on", { contexts, status: afterFailure });
     expect(explanation).toBe("`success()` is false");
   });
 
-  it.each([
+  test.each([
     "secrets.KEY",
     "secrets.KEY == ''",
     "secrets.KEY == inputs.secret",
@@ -155,12 +155,12 @@ describe("explanations", () => {
     }
   });
 
-  it("says of a secret whether it is there", () => {
+  test("says of a secret whether it is there", () => {
     expect(evaluateCondition("secrets.KEY", { contexts }).explanation).toBe("`secrets.KEY` is set");
     expect(evaluateCondition("secrets.NONE", { contexts }).explanation).toBe("`secrets.NONE` is empty");
   });
 
-  it("shows what of github is no secret", () => {
+  test("shows what of github is no secret", () => {
     const { explanation } = evaluateCondition("github.event.token == 'x'", { contexts });
     expect(explanation).toBe("`github.event.token == 'x'` is false (null)");
   });
@@ -174,7 +174,7 @@ function lazily(): EvaluateOptions["contexts"] {
 }
 
 describe("warnings", () => {
-  it.each(["x ${{ false }}", "${{ false }} && true", "${{ false }} || ${{ false }}", "!${{ true }}"])(
+  test.each(["x ${{ false }}", "${{ false }} && true", "${{ false }} || ${{ false }}", "!${{ true }}"])(
     "warns of %j",
     (text) => {
       const warning = `Text outside of \${{ }} makes the condition a text, which is always true: ${JSON.stringify(text)}`;
@@ -182,13 +182,13 @@ describe("warnings", () => {
     },
   );
 
-  it("warns also where success is missing, and of white space", () => {
+  test("warns also where success is missing, and of white space", () => {
     const { warning, holds } = evaluateCondition("${{ false }}\n", { contexts, status: afterFailure });
     expect(warning).toMatch(/^White space outside/);
     expect(holds).toBe(false);
   });
 
-  it.each(["true", "${{ false }}", "inputs.on"])("has none for %j", (text) => {
+  test.each(["true", "${{ false }}", "inputs.on"])("has none for %j", (text) => {
     expect(evaluateCondition(text, { contexts })).not.toHaveProperty("warning");
   });
 });

@@ -7,7 +7,7 @@ import type { Node } from "./node.ts";
 import { type Data, isTruthy } from "./operators.ts";
 import { hasExpression, parseTemplate, parseWhole, type PlacedExpression, type Template } from "./template.ts";
 
-/** What a condition came to. */
+/** The result of a condition. */
 export interface ConditionResult {
   readonly holds: boolean;
   /**

@@ -35,9 +35,9 @@ export interface GithubExpressionErrorOptions {
 
 /** An expression of GitHub's language that cannot be read or has no value. Its message holds no value of a context. */
 export class GithubExpressionError extends StepsError<GithubExpressionErrorCode> {
-  /** Within the text that was evaluated, in UTF-16 units. */
+  /** The offset in the text that was evaluated, in UTF-16 units. */
   readonly offset: number;
-  /** In UTF-16 units; may be 0 at the end of a text. */
+  /** The length in UTF-16 units; it may be 0 at the end of a text. */
   readonly length: number;
   /** The source of the expression without `${{ }}`, at most 200 units of it. */
   readonly expression: string;
@@ -57,7 +57,7 @@ interface FailureOptions {
   readonly cause?: unknown;
 }
 
-/** What goes wrong inside an expression, with a place in it if one is known. Never leaves this folder. */
+/** A failure inside an expression, with a place in it if one is known. It never leaves this folder. */
 export class Failure extends Error {
   readonly code: GithubExpressionErrorCode;
   readonly options: FailureOptions;

@@ -1,5 +1,5 @@
 import { isStepsError, type Value } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { GithubExpressionError } from "./error.ts";
 import { evaluateTemplate, evaluateText } from "./evaluate.ts";
 import type { EvaluateOptions } from "./evaluation.ts";
@@ -8,7 +8,7 @@ const contexts = {
   github: {
     ref: "refs/heads/main",
     Event_Name: "push",
-    event: { labels: [{ name: "bug" }, { name: "Good" }, { id: 3 }], number: 7, draft: false, body: null },
+    event: { labels: [{ name: "bug" }, { name: "Good" }, { id: 3 }] as Value[], number: 7, draft: false, body: null },
   },
   env: { FOO: "upper", foo: "lower" },
   inputs: { flag: "true", empty: "", "with-hyphen": "h", zero: "0" },
@@ -18,7 +18,7 @@ const contexts = {
 };
 
 describe("texts", () => {
-  it.each([
+  test.each([
     ["no expression", "no expression"],
     ["", ""],
     ["}} {{ $ {", "}} {{ $ {"],
@@ -41,12 +41,12 @@ describe("texts", () => {
     expect(evaluateText(text, { contexts })).toBe(value);
   });
 
-  it("gives the text of a single expression", () => {
+  test("gives the text of a single expression", () => {
     expect(evaluateText("${{ matrix.obj }}", { contexts })).toBe("Object");
     expect(evaluateText("${{ null }}", { contexts })).toBe("");
   });
 
-  it("never looks at a value for expressions", () => {
+  test("never looks at a value for expressions", () => {
     const inputs = { evil: "${{ github.token }}", half: "${{" };
     const options = { contexts: { inputs, github: { token: "t0ken" } } };
     expect(evaluateText("<${{ inputs.evil }}>", options)).toBe("<${{ github.token }}>");
@@ -57,7 +57,7 @@ describe("texts", () => {
 });
 
 describe("contexts", () => {
-  it("makes a lazy one when it is named, once for a set", () => {
+  test("makes a lazy one when it is named, once for a set", () => {
     let calls = 0;
     const lazy = { github: () => ({ n: ++calls }), inputs: { a: 1 } };
     expect(evaluateTemplate("${{ inputs.a }}", { contexts: lazy })).toBe(1);
@@ -67,7 +67,7 @@ describe("contexts", () => {
     expect(evaluateTemplate("${{ github.n }}", { contexts: { ...lazy } })).toBe(2);
   });
 
-  it("does not make one that is not reached", () => {
+  test("does not make one that is not reached", () => {
     const lazy = {
       github: (): Value => {
         throw new Error("made");
@@ -79,7 +79,7 @@ describe("contexts", () => {
     );
   });
 
-  it("takes a declared one without a value for null", () => {
+  test("takes a declared one without a value for null", () => {
     const options = {
       contexts: { matrix: null, needs: undefined as unknown as Value, jobs: () => undefined as unknown as Value },
     };
@@ -91,7 +91,7 @@ describe("contexts", () => {
     }
   });
 
-  it("takes unsafe names for ordinary keys", () => {
+  test("takes unsafe names for ordinary keys", () => {
     const inputs = JSON.parse('{"__proto__": "p", "CONSTRUCTOR": "c", "toString": "s"}') as Value;
     const options = { contexts: { inputs, env: {} } };
     expect(evaluateTemplate("${{ inputs.__proto__ }}", options)).toBe("p");
@@ -110,13 +110,13 @@ describe("contexts", () => {
     expect(codeOf("${{ __proto__() }}", options)).toBe("UNKNOWN_FUNCTION");
   });
 
-  it("takes the first of keys that differ in case, and the exact one before it", () => {
+  test("takes the first of keys that differ in case, and the exact one before it", () => {
     const options = { contexts: { inputs: { Foo: 1, FOO: 2 } } };
     expect(evaluateTemplate("${{ inputs.foo }}", options)).toBe(1);
     expect(evaluateTemplate("${{ inputs.FOO }}", options)).toBe(2);
   });
 
-  it("hands arrays and objects out as they are", () => {
+  test("hands arrays and objects out as they are", () => {
     expect(evaluateTemplate("${{ matrix.obj }}", { contexts })).toBe(contexts.matrix.obj);
   });
 });
@@ -124,7 +124,7 @@ describe("contexts", () => {
 describe("functions of a place", () => {
   const status = { isSuccess: false, isFailure: true, isCancelled: false };
 
-  it("has those of status with a status", () => {
+  test("has those of status with a status", () => {
     expect(evaluateTemplate("${{ success() }}", { contexts, status })).toBe(false);
     expect(evaluateTemplate("${{ Failure() }}", { contexts, status })).toBe(true);
     expect(evaluateTemplate("${{ cancelled() }}", { contexts, status })).toBe(false);
@@ -132,7 +132,7 @@ describe("functions of a place", () => {
     expect(codeOf("${{ always() }}", { contexts })).toBe("FUNCTION_NOT_AVAILABLE");
   });
 
-  it("has hashFiles with a hashFiles", () => {
+  test("has hashFiles with a hashFiles", () => {
     const hashFiles = (patterns: readonly string[]): string => patterns.join("|");
     expect(evaluateTemplate("${{ hashFiles('a', 1, null) }}", { contexts, hashFiles })).toBe("a|1|");
     expect(codeOf("${{ hashFiles('a') }}", { contexts, status })).toBe("FUNCTION_NOT_AVAILABLE");
@@ -146,7 +146,7 @@ describe("functions of a place", () => {
 });
 
 describe("errors", () => {
-  it.each<[text: string, code: string, place: string]>([
+  test.each<[text: string, code: string, place: string]>([
     ["${{ 1 +", "UNTERMINATED_EXPRESSION", "${{"],
     ["a ${{ 'x }}", "UNTERMINATED_EXPRESSION", "${{"],
     ["a ${{ 1 }} ${{", "UNTERMINATED_EXPRESSION", "${{"],
@@ -209,7 +209,7 @@ describe("errors", () => {
     expect(error.message.length).toBeLessThan(200);
   });
 
-  it("says what is available", () => {
+  test("says what is available", () => {
     expect(errorOf("${{ secrets.A }}", { contexts: { github: {}, env: {} } })).toMatchObject({
       message: 'The context "secrets" is not available here',
       hint: "Available here: github, env",
@@ -221,13 +221,13 @@ describe("errors", () => {
     expect(errorOf('${{ "a" }}', { contexts }).hint).toBe("Strings are written in single quotes");
   });
 
-  it("keeps the text of an expression short", () => {
+  test("keeps the text of an expression short", () => {
     const error = errorOf(`\${{ nope || '${"x".repeat(10_000)}' }}`, { contexts });
     expect(error.expression.length).toBe(200);
     expect(error.message).toBe('There is no context "nope"');
   });
 
-  it("shows no value", () => {
+  test("shows no value", () => {
     const options = { contexts: { secrets: { A: "s3cret{" } } };
     for (const text of ["${{ fromJSON(secrets.A) }}", "${{ format(secrets.A) }}", "${{ case(secrets.A, 1, 2) }}"]) {
       expect(JSON.stringify(errorOf(text, options)) + errorOf(text, options).message).not.toContain("s3cret");

@@ -25,20 +25,26 @@ export interface EvaluateOptions {
    * exist where the text stands. Keys of `env` are sensitive to case, all others are not.
    */
   readonly contexts: Contexts;
-  /** With it, and only then, the functions `success`, `failure`, `always` and `cancelled` exist. */
+  /**
+   * The status of the job so far. The functions `success`, `failure`, `always` and `cancelled` exist only if it is
+   * given.
+   */
   readonly status?: StatusFacts;
-  /** With it, and only then, the function `hashFiles` exists. It gets its arguments as texts. */
+  /**
+   * Computes the digest of files. The function `hashFiles` exists only if it is given, and passes its arguments as
+   * texts.
+   */
   readonly hashFiles?: (patterns: readonly string[]) => string;
 }
 
-/** What one evaluation works with. */
+/** The state of one evaluation. */
 export interface Evaluation extends EvaluateOptions {
   readonly budget: Budget;
   /** The object that is the context `env`, once it was named: its keys are sensitive to case. */
   env?: Value;
   /** Keys by their folded form, of the objects that were asked for a key they have not as it is written. */
   readonly foldedKeys: Map<object, ReadonlyMap<string, string>>;
-  /** Where the value of each part is kept for an explanation. */
+  /** Keeps the value of each part for an explanation. Absent when none is wanted. */
   readonly trace?: Map<Node, Data>;
 }
 
@@ -47,7 +53,7 @@ export function createEvaluation(options: EvaluateOptions, trace?: Map<Node, Dat
   return trace === undefined ? base : { ...base, trace };
 }
 
-/** What the options say exists. */
+/** Returns the names that exist according to the options. */
 export function availableIn(options: EvaluateOptions): Available {
   return {
     hasContext: (name) => keyOfContext(options.contexts, name) !== undefined,
@@ -80,7 +86,7 @@ function makeContext(contexts: Contexts, name: string, make: () => Value): Value
   const known = values.get(name);
   if (known !== undefined) return known;
   try {
-    // What has no type checker may return undefined.
+    // A caller without a type checker may return undefined.
     const value = (make() as Value | undefined) ?? null;
     values.set(name, value);
     return value;
@@ -98,7 +104,7 @@ export function peekContext(contexts: Contexts, name: string): Value {
   return typeof supplied === "function" ? (made.get(contexts)?.get(name) ?? null) : (supplied ?? null);
 }
 
-/** What an object has under a key, in whatever case; `undefined` if nothing. Nothing is inherited. */
+/** Returns the value of an object's own key, in whatever case, or `undefined`. Inherited members do not count. */
 export function lookUp(evaluation: Evaluation, object: { [key: string]: Value }, key: string): Value | undefined {
   if (Object.hasOwn(object, key)) return object[key] ?? null;
   if (object === evaluation.env) return undefined;

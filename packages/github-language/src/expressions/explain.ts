@@ -10,7 +10,7 @@ const MAX_PARTS = 3;
 const MAX_VALUES = 2;
 const MAX_VALUE_LENGTH = 60;
 
-/** Which part of a condition made it true or false. `trace` has the values of the parts that were evaluated. */
+/** Tells which part of a condition made it true or false. `trace` has the values of the parts that were evaluated. */
 export function explain(node: Node, trace: ReadonlyMap<Node, Data>, contexts: Contexts): string {
   const decisive = findDecisive(node, trace);
   const shown = decisive.slice(0, MAX_PARTS).map((part) => explainPart(part, trace, contexts));
@@ -18,7 +18,7 @@ export function explain(node: Node, trace: ReadonlyMap<Node, Data>, contexts: Co
   return clip(shown.join(" and ") + more, MAX_LENGTH);
 }
 
-// What is false in `a && b` is the first false operand; that `a || b` is false takes both.
+// For a false `a && b` the first false operand decides; for a false `a || b` both do.
 function findDecisive(node: Node, trace: ReadonlyMap<Node, Data>): Node[] {
   if (node.type !== "logic") return [node];
   const evaluated = node.operands.filter((operand) => trace.has(operand));

@@ -1,5 +1,5 @@
 import type { Value } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkTemplate } from "./check.ts";
 import { evaluateCondition } from "./condition.ts";
 import { evaluateTemplate } from "./evaluate.ts";
@@ -21,18 +21,18 @@ function codeOf(run: () => unknown): string {
 }
 
 describe("length and depth", () => {
-  it("takes 21,000 characters of an expression and no more", () => {
+  test("takes 21,000 characters of an expression and no more", () => {
     const fill = (length: number): string => `\${{'${"x".repeat(length - 2)}'}}`;
     expect(evaluateTemplate(fill(21_000), { contexts: {} })).toBe("x".repeat(20_998));
     expect(codeOf(() => evaluateTemplate(fill(21_001), { contexts: {} }))).toBe("EXPRESSION_TOO_LONG");
   });
 
-  it("takes any length of text around it", () => {
+  test("takes any length of text around it", () => {
     const text = "x".repeat(2 * MEGABYTE);
     expect(evaluateTemplate(`${text}\${{ 1 }}${text}`, { contexts: {} })).toHaveLength(4 * MEGABYTE + 1);
   });
 
-  it.each<[what: string, make: (depth: number) => string]>([
+  test.each<[what: string, make: (depth: number) => string]>([
     ["calls", (depth) => `${"join(".repeat(depth - 1)}1${")".repeat(depth - 1)}`],
     ["negations", (depth) => `${"!".repeat(depth - 1)}1`],
     ["comparisons", (depth) => `1${" == 1".repeat(depth - 1)}`],
@@ -44,19 +44,19 @@ describe("length and depth", () => {
     expect(codeOf(() => evaluate(make(2000)))).toBe("EXPRESSION_TOO_DEEP");
   });
 
-  it("takes a long row of operands", () => {
+  test("takes a long row of operands", () => {
     expect(evaluate(Array.from({ length: 4000 }, () => "1").join(" && "))).toBe(1);
     expect(evaluate(Array.from({ length: 4000 }, () => "0").join("||"))).toBe(0);
   });
 
-  it.each(["(", "[", "!", "inputs[", "toJSON(", "-", ".", "a.", "*", "}", "{", "${{"])(
+  test.each(["(", "[", "!", "inputs[", "toJSON(", "-", ".", "a.", "*", "}", "{", "${{"])(
     "refuses a long row of %s",
     (text) => {
       expect(codeOf(() => evaluate(text.repeat(Math.floor(20_000 / text.length))))).not.toMatch(/no error|undefined/);
     },
   );
 
-  it("counts levels of values", () => {
+  test("counts levels of values", () => {
     let deep: Value = 1;
     for (let i = 0; i < 50_000; i++) deep = [deep];
     expect(codeOf(() => evaluate("toJSON(inputs.deep)", { deep }))).toBe("VALUE_TOO_DEEP");
@@ -72,7 +72,7 @@ describe("length and depth", () => {
 describe("memory", () => {
   const megabyte = "x".repeat(MEGABYTE);
 
-  it.each<[what: string, expression: string]>([
+  test.each<[what: string, expression: string]>([
     ["format", `format('${"{0}".repeat(6)}', inputs.megabyte)`],
     ["format of format", `format('{0}{0}{0}', format('{0}{0}', inputs.megabyte))`],
     ["join", "join(inputs.megabytes)"],
@@ -96,18 +96,18 @@ describe("memory", () => {
     expect(codeOf(() => evaluate(expression, inputs))).toBe("TOO_MUCH_MEMORY");
   });
 
-  it("counts over all expressions of a text", () => {
+  test("counts over all expressions of a text", () => {
     const text = "${{ format('{0}', inputs.megabyte) }}".repeat(6);
     expect(codeOf(() => evaluateTemplate(text, { contexts: { inputs: { megabyte } } }))).toBe("TOO_MUCH_MEMORY");
   });
 
-  it("does not count what it only looks at", () => {
+  test("does not count what it only looks at", () => {
     const inputs = { big: "x".repeat(8 * MEGABYTE) };
     expect(evaluate("inputs.big", inputs)).toHaveLength(8 * MEGABYTE);
     expect(evaluate("inputs.big == inputs.big && 'same'", inputs)).toBe("same");
   });
 
-  it("takes wide values without using up the stack", () => {
+  test("takes wide values without using up the stack", () => {
     const inputs = { list: Array.from({ length: 100_000 }, (_, i) => i) };
     expect(evaluate("contains(inputs.list, 99999)", inputs)).toBe(true);
     expect(evaluate("inputs.list.*", inputs)).toHaveLength(100_000);
@@ -126,7 +126,7 @@ describe("time", () => {
     digits: `${"1".repeat(4 * MEGABYTE)}x`,
   };
 
-  it.each<[what: string, expression: string]>([
+  test.each<[what: string, expression: string]>([
     ["many searches of a long text", Array.from({ length: 500 }, () => "contains(inputs.big, 'x')").join(" || ")],
     ["many comparisons", Array.from({ length: 500 }, () => "inputs.big == inputs.other").join(" || ")],
     ["many conversions", Array.from({ length: 500 }, () => "inputs.digits == 1").join(" || ")],
@@ -139,12 +139,12 @@ describe("time", () => {
     expect(codeOf(() => evaluate(expression, { ...inputs, list, json }))).toMatch(/TOO_MUCH_(EFFORT|MEMORY)/);
   });
 
-  it("reads long texts that are no numbers, once", () => {
+  test("reads long texts that are no numbers, once", () => {
     expect(evaluate("inputs.digits == 1", inputs)).toBe(false);
     expect(evaluate("inputs.spaces == 1", { spaces: `${" ".repeat(4 * MEGABYTE)}x` })).toBe(false);
   });
 
-  it("splits and checks long rows of braces and quotes", () => {
+  test("splits and checks long rows of braces and quotes", () => {
     const names = { contexts: ["inputs"] };
     const rows = ["${{ ", "${{ 1 }}", "${{ '}} ", "'", "}}", "${{'}}'", "${{ ''"];
     for (const row of rows) {
@@ -154,7 +154,7 @@ describe("time", () => {
     }
   });
 
-  it("explains a condition with long values in a line", () => {
+  test("explains a condition with long values in a line", () => {
     const contexts = { inputs: { ...inputs, lines: "a\n\u001b[2Jb".repeat(1000) } };
     const { explanation } = evaluateCondition("inputs.big == inputs.lines || inputs.lines == inputs.big", { contexts });
     expect(explanation.length).toBeLessThanOrEqual(500);
@@ -164,11 +164,11 @@ describe("time", () => {
   });
 });
 
-it("keeps a bounded number of texts", () => {
+test("keeps a bounded number of texts", () => {
   for (let i = 0; i < 5000; i++) expect(evaluate(`${i} == ${i}`)).toBe(true);
   expect(evaluate("'x' == 'X'")).toBe(true);
 });
 
-it("says what the limits are", () => {
+test("says what the limits are", () => {
   expect(expressionLimits).toMatchObject({ maxExpressionLength: 21_000, maxDepth: 50, maxBytes: 10 * MEGABYTE });
 });

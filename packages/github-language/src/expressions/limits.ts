@@ -1,14 +1,20 @@
-/** What an expression of GitHub's language may cost. Lengths of text are in UTF-16 units. */
+/** The limits on the cost of an expression in GitHub's language. Lengths of text are in UTF-16 units. */
 export const expressionLimits: {
-  /** Of one expression, without its `${{ }}`: GitHub's limit. */
+  /** The length of one expression without its `${{ }}`. This is GitHub's limit. */
   readonly maxExpressionLength: number;
-  /** Of the syntax tree: GitHub's limit. */
+  /** The depth of the syntax tree. This is GitHub's limit. */
   readonly maxDepth: number;
-  /** What the values that one evaluation makes may take, GitHub's limit: 26 bytes and 2 for each unit of a string. */
+  /**
+   * The memory for the values that one evaluation makes: 26 bytes for each, and 2 for each unit of a string. This is
+   * GitHub's limit.
+   */
   readonly maxBytes: number;
-  /** What one evaluation may read and compare in all; a unit is about one character. GitHub has only a clock. */
+  /**
+   * The effort of one evaluation, for all that it reads and compares; a unit is about one character. GitHub only has a
+   * time limit.
+   */
   readonly maxEffort: number;
-  /** Of a value that `toJSON` writes or `fromJSON` reads. */
+  /** The depth of a value that `toJSON` writes or `fromJSON` reads. */
   readonly maxValueDepth: number;
 } = {
   maxExpressionLength: 21_000,

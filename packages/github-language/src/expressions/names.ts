@@ -52,11 +52,11 @@ const ARITIES: ReadonlyMap<string, Arity> = new Map(
 
 const EVERYWHERE = ["case", "contains", "endswith", "format", "fromjson", "join", "startswith", "tojson"];
 
-/** What may be named where an expression stands. Names are in lower case. */
+/** The names that may be used in the place of an expression, in lower case. */
 export interface Available {
   hasContext(name: string): boolean;
   hasFunction(name: string): boolean;
-  /** For hints. */
+  /** Returns the names of contexts for hints. */
   contextNames(): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Where something stands, in UTF-16 units from the start of its expression. */
+/** A range of an expression, in UTF-16 units from its start. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
@@ -11,9 +11,9 @@ export interface LiteralNode {
 
 export interface ContextNode extends Span {
   readonly type: "context";
-  /** In lower case. */
+  /** The name in lower case. */
   readonly name: string;
-  /** As it was written. */
+  /** The name as it was written. */
   readonly text: string;
 }
 
@@ -28,9 +28,9 @@ export interface IndexNode {
 
 export interface CallNode extends Span {
   readonly type: "call";
-  /** In lower case. */
+  /** The name in lower case. */
   readonly name: string;
-  /** As it was written. */
+  /** The name as it was written. */
   readonly text: string;
   readonly args: readonly Node[];
 }

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toText } from "./evaluate.ts";
 
 describe("numbers as text", () => {
-  it.each([
+  test.each([
     [0, "0"],
     [-0, "0"],
     [1, "1"],

@@ -1,12 +1,12 @@
 import type { Value } from "@steps/model";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { evaluateTemplate } from "./evaluate.ts";
 
 const contexts = {
   github: {
     ref: "refs/heads/main",
     Event_Name: "push",
-    event: { labels: [{ name: "bug" }, { name: "Good" }, { id: 3 }], number: 7, draft: false, body: null },
+    event: { labels: [{ name: "bug" }, { name: "Good" }, { id: 3 }] as Value[], number: 7, draft: false, body: null },
   },
   env: { FOO: "upper", foo: "lower" },
   inputs: { flag: "true", empty: "", "with-hyphen": "h", zero: "0" },
@@ -299,11 +299,11 @@ const rows: readonly (readonly [expression: string, value: Value])[] = [
 ];
 
 describe("literals, operators, properties and filters", () => {
-  it.each(rows)("%s", (expression, value) => {
+  test.each(rows)("%s", (expression, value) => {
     expect(evaluateTemplate(`\${{ ${expression} }}`, { contexts })).toEqual(value);
   });
 
-  it("has a table of some size", () => {
+  test("has a table of some size", () => {
     expect(rows.length).toBeGreaterThan(200);
   });
 });

@@ -2,7 +2,7 @@ import type { Value } from "@steps/model";
 import { type Budget, spendEffort } from "./budget.ts";
 import { formatG15, parseNumber } from "./number.ts";
 
-/** What a filter such as `a.*` gives: an array that an index goes through to the items. */
+/** The result of a filter such as `a.*`: an array whose index applies to each of the items. */
 export class FilteredArray {
   readonly items: readonly Value[];
 
@@ -63,7 +63,7 @@ export function areEqual(left: Data, right: Data, budget: Budget): boolean {
 
 export type Comparison = "<" | ">" | "<=" | ">=";
 
-/** By the rules of `areEqual`; `<=` is `<` or equal. */
+/** Compares two values by the rules of `areEqual`; `<=` means less or equal. */
 export function compare(operator: Comparison, left: Data, right: Data, budget: Budget): boolean {
   if (operator.length === 2 && areEqual(left, right, budget)) return true;
   const [less, greater] = operator[0] === "<" ? [left, right] : [right, left];

@@ -2,7 +2,7 @@ import { data, Evaluator, Lexer, Parser } from "@actions/expressions";
 import type { ExpressionData } from "@actions/expressions/data/expressiondata";
 import type { Value } from "@steps/model";
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { evaluateTemplate } from "./evaluate.ts";
 
 const contexts = {
@@ -62,7 +62,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   ),
 }));
 
-it("gives what GitHub's own evaluator gives", () => {
+test("gives what GitHub's own evaluator gives", () => {
   let compared = 0;
   fc.assert(
     fc.property(expression, (text) => {
@@ -70,7 +70,8 @@ it("gives what GitHub's own evaluator gives", () => {
       try {
         expected = evaluateByGithub(text);
       } catch {
-        // What it refuses, such as the arguments of a `case` that is not taken, need not be refused here.
+        // An expression that the reference refuses, for instance in the arguments of a `case` that is not taken, need
+        // not be refused here.
         return;
       }
       // The runner writes them as they are, GitHub's other evaluator as null.
@@ -84,7 +85,7 @@ it("gives what GitHub's own evaluator gives", () => {
   expect(compared).toBeGreaterThan(1000);
 });
 
-it("gives one value or one of its own errors for any text", () => {
+test("gives one value or one of its own errors for any text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 60 }), expression, (noise, text) => {
       for (const source of [noise, `\${{ ${noise} }}`, `\${{ ${text} ${noise} }}`, `${noise}\${{ ${text} }}`]) {
@@ -105,7 +106,7 @@ it("gives one value or one of its own errors for any text", () => {
 
 const anyValue = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Value>;
 
-it("reads back what it writes as JSON", () => {
+test("reads back what it writes as JSON", () => {
   fc.assert(
     fc.property(
       fc.oneof(

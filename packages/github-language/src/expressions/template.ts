@@ -10,7 +10,7 @@ export type TemplatePiece =
 /** An expression with its source. */
 export interface PlacedExpression extends Expression {
   readonly source: string;
-  /** Of the source, in the template. */
+  /** The offset of the source in the template. */
   readonly offset: number;
 }
 

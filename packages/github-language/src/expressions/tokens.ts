@@ -40,7 +40,7 @@ function valueOf(token: Token, lexeme: string): string | number | undefined {
   return undefined;
 }
 
-// What .NET calls white space and the lexer does not skip. One unit for one, so that offsets stay.
+// White space by .NET's definition that the lexer does not skip. It is replaced unit by unit, so that offsets remain.
 const OTHER_SPACE = /[\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 const STRING_OR_OTHER_SPACE = /'[^']*'?|[\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
 const ANY_SPACE = /[ \r\t\n\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;

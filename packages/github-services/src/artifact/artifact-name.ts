@@ -1,9 +1,9 @@
 import { badRequest } from "../http/http-error.ts";
 
-/** Of one name in a path, in bytes: what the file systems of this world can hold. */
+/** The greatest length in bytes of one name in a path, as common file systems have it. */
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
-/** What GitHub's own clients refuse, because NTFS does; and what is no character at all. */
+/** The characters that GitHub's own clients refuse, because NTFS does, and control characters. */
 const FORBIDDEN = /[":<>|*?\u0000-\u001F\u007F]/;
 
 /** Refuses a name that could not be a file's, or would be one elsewhere. Room is left for `-2.zip`. */

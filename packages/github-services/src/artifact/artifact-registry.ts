@@ -10,7 +10,7 @@ const MAX_SUFFIX = 1_000;
 export interface StoredArtifact {
   readonly id: number;
   readonly name: string;
-  /** Which generation of the protocol made it; each sees its own. */
+  /** The generation of the protocol that made the artifact; each generation sees its own. */
   readonly protocol: "v3" | "v4";
   /** A file (v4) or a folder (v3). */
   readonly path: string;

@@ -7,7 +7,7 @@ const RUN: readonly Field[] = [
 const OK: Field = { no: 1, name: "ok", kind: "bool" };
 const NAME: Field = { no: 3, name: "name", kind: "text" };
 
-/** Fields as GitHub's `ArtifactService` numbers and names them. */
+/** The fields, as GitHub's `ArtifactService` numbers and names them. */
 export const CREATE_REQUEST: MessageType = [...RUN, NAME, { no: 6, name: "mime_type", kind: "wrapped-text" }];
 export const CREATE_RESPONSE: MessageType = [OK, { no: 2, name: "signed_upload_url", kind: "text" }];
 export const FINALIZE_REQUEST: MessageType = [

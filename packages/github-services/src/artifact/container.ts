@@ -16,9 +16,9 @@ const PUBLIC_FILE = 0o644;
 export interface ItemPart {
   readonly start: number;
   readonly end: number;
-  /** Bytes of the whole item as it is sent. */
+  /** The size of the whole item as it is sent, in bytes. */
   readonly total: number;
-  /** Bytes of the item when unpacked, where it comes packed. */
+  /** The size of the item when unpacked, in bytes; undefined when it is not packed. */
   readonly expandedBytes: number | undefined;
   readonly body: AsyncIterable<Buffer>;
   readonly check: PartCheck | undefined;
@@ -35,7 +35,7 @@ export interface Container {
   readonly publish: () => Promise<void>;
   readonly isPublished: () => boolean;
   readonly publishedDir: () => string | undefined;
-  /** Paths below the artifact with their sizes. */
+  /** Returns the paths below the artifact with their sizes. */
   readonly items: () => readonly (readonly [path: string, bytes: number])[];
   readonly bytes: () => number;
   readonly prune: () => Promise<void>;

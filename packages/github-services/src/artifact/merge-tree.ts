@@ -26,7 +26,7 @@ export async function mergeTree(source: string, target: string): Promise<void> {
   await rmdir(source);
 }
 
-/** Never through a link: a step of the job may have put one there. */
+/** Makes a folder, but never through a link: a step of the job may have put one there. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);

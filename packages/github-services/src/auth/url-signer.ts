@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { isSameText } from "./runtime-token.ts";
 
-/** What a signed URL lets its bearer do, with one thing, until it expires. */
+/** The action that a signed URL permits its bearer on one object until it expires. */
 export type SignedAction = "upload" | "download";
 
 export interface UrlSigner {

@@ -13,7 +13,7 @@ const MAX_KEY_LENGTH = 512;
 const MAX_KEYS = 10;
 const MAX_VERSION_LENGTH = 512;
 
-/** What both generations of the protocol do, in their common words. */
+/** The operations of both generations of the protocol, in common terms. */
 export interface CacheService {
   readonly find: (keys: readonly string[], version: string) => Promise<CacheEntry | undefined>;
   readonly list: (keyPrefix: string) => Promise<readonly CacheEntry[]>;

@@ -1,4 +1,4 @@
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import { HttpError, conflict, notFound, tooLarge } from "../http/http-error.ts";
 import type { ServiceLimits } from "../options.ts";
 import type { Budget } from "../store/budget.ts";
@@ -42,7 +42,9 @@ export interface Reservations {
   readonly close: () => Promise<void>;
 }
 
-/** One save of a key at a time: here by a table, among processes by the name of its work folder. */
+/**
+ * Admits one save of a key at a time: within this process by a table, among processes by the name of its work folder.
+ */
 export function createReservations({ work, budget, scope, limits }: ReservationParts): Reservations {
   const byName = new Map<string, Reservation | "opening">();
   const claimed = new WeakSet<Reservation>();

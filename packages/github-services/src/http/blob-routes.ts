@@ -21,7 +21,7 @@ export interface Download {
   readonly answer: FileAnswer;
 }
 
-/** What is behind the signed URLs. */
+/** Makes and answers the signed URLs. */
 export interface Blobs {
   readonly linkToUpload: (upload: BlockUpload) => string;
   readonly linkToDownload: (download: Download) => string;

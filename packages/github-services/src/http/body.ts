@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { badRequest, HttpError, tooLarge } from "./http-error.ts";
 
-/** What is thrown away of a refused upload, so that its sender gets to read the answer. */
+/** How much of a refused upload is read and dropped, so that its sender gets to read the answer. */
 const MAX_DRAIN_BYTES = 8 * 1024 ** 2;
 const MAX_DRAIN_MS = 1_000;
 
@@ -30,7 +30,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
     if (size > maxBytes) throw tooLarge("The request is too large");
     chunks.push(chunk);
   }
-  // What follows may be long work on a disk, during which the connection is rightly silent.
+  // The work that follows may take long on a disk, and the connection is rightly silent meanwhile.
   request.socket.setTimeout(0);
   return Buffer.concat(chunks);
 }
@@ -45,8 +45,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (cause) {
-    void cause;
+  } catch {
     throw badRequest("The request is not JSON");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

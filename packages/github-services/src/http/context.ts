@@ -7,7 +7,7 @@ export interface HttpContext {
   readonly response: ServerResponse;
   readonly url: URL;
   readonly limits: ServiceLimits;
-  /** What the route's pattern captured. */
+  /** The parts of the path that the route's pattern captured. */
   readonly params: readonly string[];
 }
 

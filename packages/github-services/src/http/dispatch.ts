@@ -10,7 +10,7 @@ import { HttpError } from "./http-error.ts";
 import { sendBytes, sendJson } from "./send.ts";
 
 const FULL_DISK = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-/** What a client that goes away leaves behind. */
+/** The codes of the errors that a client leaves behind when it goes away. */
 const GONE = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"]);
 
 /** Finds who answers a request, after its token or signature, and turns what is thrown into an answer. */
@@ -38,7 +38,7 @@ export function createDispatch(options: {
   };
 }
 
-/** Only path and query count: who we are is no question here, so nothing in a path may be read as a host. */
+/** Parses a request's path and query. The host does not matter, so nothing in a path may be read as one. */
 function parseUrl(path: string | undefined): URL | undefined {
   const text = `http://localhost${path}`;
   return path?.startsWith("/") === true && URL.canParse(text) ? new URL(text) : undefined;
@@ -81,7 +81,7 @@ async function answerError(thrown: unknown, failure: Failure): Promise<void> {
   } else if (error.status === 413 || error.status === 400) {
     onNote("request-refused", `${request.method} ${path} was refused: ${error.message}`);
   }
-  // Where a body is left unread, the next request would begin in the middle of it.
+  // If a body stayed unread, the next request would begin in the middle of it.
   if (!request.complete) response.setHeader("Connection", "close");
   await drain(request);
   writeError(response, error, path);
@@ -90,11 +90,11 @@ async function answerError(thrown: unknown, failure: Failure): Promise<void> {
 function asHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
   if (FULL_DISK.has(systemCode(thrown) ?? "")) return new HttpError(507, "resource_exhausted", "The disk is full");
-  // What went wrong here is nothing that a client can use.
+  // The details of an internal fault are of no use to a client.
   return new HttpError(500, "internal", "The service failed");
 }
 
-/** In the words of the protocol that the path belongs to. */
+/** Answers with an error in the form of the protocol that the path belongs to. */
 function writeError(response: ServerResponse, error: HttpError, path: string): void {
   const { status, code, message } = error;
   if (path.startsWith("/twirp/")) {

@@ -1,4 +1,4 @@
-/** Bytes from `start` to before `end`. */
+/** The bytes from `start` up to but not including `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;

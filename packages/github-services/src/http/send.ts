@@ -25,12 +25,12 @@ export function sendEmpty(response: ServerResponse, status: number): void {
   response.end();
 }
 
-/** What a file is to the one who downloads it. */
+/** The description of a file for the client that downloads it. */
 export interface FileAnswer {
   readonly type: string;
   /** Name to save it under. */
   readonly fileName?: string;
-  /** Changes with the content. */
+  /** A text that changes with the content. */
   readonly etag: string;
   readonly modifiedAtMs: number;
 }

@@ -36,7 +36,7 @@ test("a blob is its blocks in the order of the list, however they arrived and wh
         const expected = list.map((id) => last.get(id)).join("");
         const { path, size } = await upload.seal(expected.length);
         expect([size, readFileSync(path, "utf8")]).toEqual([expected.length, expected]);
-        // What is not part of the blob is given back at once, the rest with it.
+        // Bytes that are not part of the blob are given back at once, and the rest with it.
         expect(() => budget.take(500 - size + 1)).toThrow("no more than 500");
         await upload.discard();
         budget.take(500);

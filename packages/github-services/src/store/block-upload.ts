@@ -91,7 +91,7 @@ function extentsOf(
   return extents;
 }
 
-/** Bytes of all extents together. */
+/** Returns the number of bytes of all extents together. */
 function sizeOf(extents: readonly ByteRange[]): number {
   return extents.reduce((size, { start, end }) => size + end - start, 0);
 }

@@ -1,6 +1,6 @@
 import { tooLarge } from "../http/http-error.ts";
 
-/** Bytes that several uploads share. */
+/** A number of bytes that several uploads share. */
 export interface Budget {
   /** Sets bytes aside; 413 when there are not so many left. */
   take: (bytes: number) => void;

@@ -1,17 +1,19 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import { systemCode } from "../error.ts";
 import { openPlainFile } from "./files.ts";
 
-/** What was saved under a key and a version in a scope. */
+/** A cache that was saved under a key and a version in a scope. */
 export interface CacheEntry {
   readonly key: string;
   readonly version: string;
   readonly scope: string;
   readonly size: number;
-  /** Milliseconds since 1970, with a fraction so that two saves of one moment keep their order. */
+  /**
+   * The time of the save in milliseconds since 1970, with a fraction so that two saves of one moment keep their order.
+   */
   readonly createdAtMs: number;
   /** Folder with `meta.json` and `archive`. */
   readonly dir: string;
@@ -22,7 +24,9 @@ export const ARCHIVE = "archive";
 const MAX_META_BYTES = 16 * 1024;
 const MAX_KNOWN = 10_000;
 
-/** Where a cache lies below the folder of entries. Keys are found whatever their case, as GitHub finds them. */
+/**
+ * Returns the path of a cache below the folder of entries. Keys are found whatever their case, as GitHub finds them.
+ */
 export function entryPath(scope: string, version: string, key: string): string {
   return join(versionPath(scope, version), sha256(key.toLowerCase()));
 }
@@ -50,7 +54,10 @@ export function createEntryReader(root: string): EntryReader {
   };
 }
 
-/** What tells an entry from another in its place; undefined for none. Its use changes the time of `meta.json` only. */
+/**
+ * Returns a text that distinguishes an entry from another in its place; undefined if there is none. Using an entry
+ * changes only the time of `meta.json`.
+ */
 async function stampOf(dir: string): Promise<string | undefined> {
   const [archive, meta] = await Promise.all([statsOf(join(dir, ARCHIVE)), statsOf(join(dir, META))]);
   if (archive?.isFile() !== true || meta?.isFile() !== true) return undefined;
@@ -83,7 +90,7 @@ async function goneOrDamaged(dir: string): Promise<"damaged" | undefined> {
   return (await statsOf(dir)) === undefined ? undefined : "damaged";
 }
 
-/** What `meta.json` holds. */
+/** Formats the contents of `meta.json`. */
 export function formatMeta(entry: Omit<CacheEntry, "dir">): string {
   const { key, version, scope, size, createdAtMs } = entry;
   return JSON.stringify({ key, version, scope, size, createdAtMs });
@@ -95,8 +102,7 @@ function parseMeta(text: string): Omit<CacheEntry, "dir"> | undefined {
     if (typeof key !== "string" || typeof version !== "string" || typeof scope !== "string") return undefined;
     if (!Number.isSafeInteger(size) || typeof createdAtMs !== "number") return undefined;
     return { key, version, scope, size: size as number, createdAtMs };
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 10;
 
 /** Saved caches in a folder that several processes share: published by one rename, never changed, evicted by another. */
 export interface CacheStore {
-  /** For each key in turn: the cache of that very key, or else the newest whose key starts with it. */
+  /** Finds, for each key in turn, the cache of exactly that key, or otherwise the newest whose key starts with it. */
   readonly find: (keys: readonly string[], version: string) => Promise<CacheEntry | undefined>;
   readonly has: (key: string, version: string) => Promise<boolean>;
   /** Caches of any version whose key starts with a text, newest first. */
@@ -44,7 +44,7 @@ export async function openCacheStore(options: {
     await discardEntry(join(root, relative), work.path);
     return undefined;
   };
-  /** What is neither a folder nor missing is taken away: a link would lead saves and lookups elsewhere. */
+  /** Removes a path that is neither a folder nor missing: a link would lead saves and lookups elsewhere. */
   const clear = async (relative: string): Promise<void> => {
     const path = join(root, relative);
     if ((await isPlainFolder(path)) || !(await discardEntry(path, work.path))) return;

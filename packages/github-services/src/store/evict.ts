@@ -22,7 +22,7 @@ export async function evict(
     if (total <= options.maxBytes) return;
     const isOurs = await discardEntry(dir, options.trash);
     total -= size;
-    // Where another process evicts at the same time, it is the one that says so.
+    // When another process evicts at the same time, only one of the two reports it.
     if (isOurs) options.onNote("cache-evicted", `Removed a saved cache of ${size} bytes to make room`);
   }
 }
@@ -39,7 +39,7 @@ async function listEntries(root: string): Promise<Candidate[]> {
   return entries;
 }
 
-/** What is damaged counts as never used, or it would stay for ever. */
+/** A damaged entry counts as never used, because it would stay for ever otherwise. */
 async function candidateOf(dir: string): Promise<Candidate> {
   const sizeOf = lstat(join(dir, ARCHIVE)).then(({ size }) => size);
   const timeOf = lstat(join(dir, META)).then(({ mtimeMs }) => mtimeMs);

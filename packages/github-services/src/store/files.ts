@@ -51,8 +51,7 @@ export async function openPlainFile(path: string): Promise<{ handle: FileHandle;
 export async function isPlainFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory();
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }

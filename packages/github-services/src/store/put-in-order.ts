@@ -5,7 +5,7 @@ import { createFile, removeAll, writeAll } from "./files.ts";
 
 const COPY_BYTES = 1024 ** 2;
 
-/** Bytes that are to begin at `to` in the file as it should be. */
+/** A range of bytes that has to begin at `to` in the final file. */
 interface Move {
   readonly from: ByteRange;
   readonly to: number;
@@ -39,7 +39,7 @@ export async function putInOrder(
   return place.path;
 }
 
-/** By way of another file: what is in the way of one is often another that must move. */
+/** Moves ranges by way of another file, because a range is often in the way of another that must move too. */
 async function moveAside(handle: FileHandle, astray: readonly Move[], path: string): Promise<void> {
   let end = 0;
   const away: Move[] = [];

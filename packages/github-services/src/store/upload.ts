@@ -7,9 +7,9 @@ export interface SealedFile {
   readonly size: number;
 }
 
-/** Bytes on their way here, in files of a work folder, until they are sealed or discarded. */
+/** An upload in progress: its bytes are in files of a work folder until it is sealed or discarded. */
 export interface Upload {
-  /** Time of the last write, milliseconds. */
+  /** Returns the time of the last write, in milliseconds. */
   readonly touchedAtMs: () => number;
   readonly isBusy: () => boolean;
   /**
@@ -17,7 +17,7 @@ export interface Upload {
    * write is under way, when bytes are missing, or when there are not `size` of them.
    */
   readonly seal: (size: number | undefined) => Promise<SealedFile>;
-  /** After `seal()`: the bytes now count for somebody else, and are not given back by `discard()`. */
+  /** Called after `seal()`: the bytes now count for another owner, and `discard()` does not give them back. */
   readonly handOver: () => void;
   /** Removes what was written and gives its bytes back. */
   readonly discard: () => Promise<void>;

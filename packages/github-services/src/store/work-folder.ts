@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rmdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@steps/platform";
 import { systemCode } from "../error.ts";
 import { isPlainFolder, openPrivateFolder, removeAll } from "./files.ts";
-import { livenessOf, ownIdentity } from "./process-identity.ts";
 
 const HEARTBEAT_MS = 30_000;
-/** Of a process that cannot be asked: so many heartbeats missed. */
+/** A process that cannot be asked counts as gone after this many missed heartbeats. */
 const STALE_MS = 20 * HEARTBEAT_MS;
 
 /** The folder of one running service for what is not finished; that of a killed one is removed by the next. */
@@ -21,7 +21,7 @@ export interface WorkFolder {
 
 /** Opens a work folder in `parent`, after removing those that dead processes left there. */
 export async function openWorkFolder(parent: string, onBeat?: () => void): Promise<WorkFolder> {
-  const own = `${ownIdentity()}.${randomUUID()}`;
+  const own = `${formatIdentity(processIdentity())}.${randomUUID()}`;
   const path = join(parent, own);
   await makeIn(parent, path);
   await sweep(parent);
@@ -74,12 +74,13 @@ async function sweep(parent: string): Promise<void> {
 }
 
 async function isInUse(parent: string, name: string): Promise<boolean> {
-  const liveness = livenessOf(name);
+  const owner = parseIdentity(name);
+  // A folder from another boot may belong to another machine that shares the parent and has our name.
+  const liveness = owner?.boot === processIdentity().boot ? livenessOf(owner) : "unknown";
   if (liveness !== "unknown") return liveness === "alive";
   try {
     return Date.now() - (await stat(join(parent, name))).mtimeMs < STALE_MS;
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }

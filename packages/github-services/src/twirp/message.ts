@@ -9,17 +9,17 @@ export interface Field {
   /** Its name in the schema, in snake case. */
   readonly name: string;
   readonly kind: FieldKind;
-  /** Fields of the messages of a `messages` field. */
+  /** The fields of the messages in a `messages` field. */
   readonly fields?: readonly Field[];
 }
 
-/** Fields of a message; what is not listed is ignored when read. */
+/** The fields of a message. Others are ignored when a message is read. */
 export type MessageType = readonly Field[];
 
 /** A value: text, also for numbers and times; a list of texts; a truth; messages. */
 export type FieldValue = string | boolean | readonly string[] | readonly Message[];
 
-/** Fields by their name in snake case; a field with its default value is not there. */
+/** The values of a message's fields by their names in snake case. A field with its default value is absent. */
 export type Message = Readonly<{ [name: string]: FieldValue | undefined }>;
 
 /** A field that is a text, a number or a time; undefined when it is not set. */

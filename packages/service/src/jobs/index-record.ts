@@ -3,9 +3,9 @@ import { crc32 } from "node:zlib";
 /** Whose bytes a record is about: those of the job's processes, or lines of the service's own. */
 export type LogStream = "stdout" | "stderr" | "runner";
 
-/** One write of a job, in order of arrival: where its bytes lie. */
+/** One write of a job: where its bytes lie. Records are in order of arrival. */
 export interface IndexRecord {
-  /** Microseconds since 1970. */
+  /** The time of the write, in microseconds since 1970. */
   readonly timeUs: number;
   /** Number of the file in the job's list of files. */
   readonly file: number;
@@ -20,7 +20,10 @@ export const RECORD_BYTES = 32;
 const STREAMS: readonly LogStream[] = ["stdout", "stderr", "runner"];
 const CHECKED_BYTES = 28;
 
-/** Time as u64, offset as u64, length as u32, file as u32, stream as u32, CRC-32 of all before; little endian. */
+/**
+ * Encodes a record: time as u64, offset as u64, length as u32, file as u32, stream as u32, CRC-32 of all before; little
+ * endian.
+ */
 export function encodeRecord(record: IndexRecord): Buffer {
   const buffer = Buffer.alloc(RECORD_BYTES);
   writeNumber(buffer, record.timeUs, 0);

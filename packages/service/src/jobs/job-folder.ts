@@ -1,13 +1,13 @@
-import { closeSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { listRuns, type RunDirectory } from "@steps/engine";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from "./job-record.ts";
 import { openRegularFile, readRegularFile } from "./regular-file.ts";
 
 const RECORD_FILE = "job.json";
-/** Where the variables of a job that are files lie. */
+/** The folder of those variables of a job that are files. */
 export const VARIABLES_FOLDER = "variables";
 const KEY_LENGTH = 32;
 /** Messages of errors are the longest part of a record. */
@@ -47,9 +47,18 @@ export function readRecord(folder: string): JobRecord | undefined {
   return decodeJobRecord(readRegularFile(join(folder, RECORD_FILE), MAX_RECORD_BYTES));
 }
 
-/** Where the engine keeps a job's journal and logs. */
+/** Returns the folder in which the engine keeps a job's journal and logs. */
 export function engineDirectory(folder: string): string {
   return join(folder, "engine");
+}
+
+/** The same of all jobs of a table. */
+export function engineDirectories(stateDir: string): string[] {
+  const jobs = join(stateDir, "jobs");
+  if (!existsSync(jobs)) return [];
+  return readdirSync(jobs)
+    .filter(isFolderName)
+    .map((name) => engineDirectory(join(jobs, name)));
 }
 
 /** The engine's run of a job: there is at most one. */
@@ -69,9 +78,8 @@ export function removeTree(path: string): boolean {
   try {
     rmSync(path, { recursive: true, force: true });
     return true;
-  } catch (cause) {
+  } catch {
     // Files of another user, as steps that run as root in a container of theirs leave them.
-    void cause;
     return false;
   }
 }

@@ -10,11 +10,11 @@ import { Wakeup } from "./wakeup.ts";
 export interface LogSize {
   readonly records: number;
   readonly stdoutBytes: number;
-  /** With the lines of the service. */
+  /** The size of stderr, including the lines of the service. */
   readonly stderrBytes: number;
 }
 
-/** Where in its streams a record begins. */
+/** The place in each stream at which a record begins. */
 export interface Checkpoint extends LogSize {}
 
 interface Lengths {
@@ -25,12 +25,12 @@ interface Lengths {
 export const INDEX_FILE = "order.idx";
 export const FILES_FILE = "files.jsonl";
 
-/** Of a log that has not begun. */
+/** The size of a log that has not begun. */
 export const EMPTY_LOG: LogSize = { records: 0, stdoutBytes: 0, stderrBytes: 0 };
-/** Of the list of files. */
+/** The greatest size of the list of files. */
 export const MAX_LIST_BYTES: number = 256 * 1024 * 1024;
 const CHECKPOINT_RECORDS = 4096;
-/** Files that stay open while somebody reads; a job may have a file for each of very many steps. */
+/** The number of files that stay open while somebody reads; a job may have a file for each of very many steps. */
 const MAX_OPEN_FILES = 4;
 const { O_CREAT, O_RDONLY, O_RDWR } = constants;
 
@@ -76,7 +76,7 @@ export class JobLog {
     this.news.notify();
   }
 
-  /** Nothing more will come. */
+  /** Marks the end of the log: no more output will come. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -133,7 +133,9 @@ export class JobLog {
     return this.#read("index", from * RECORD_BYTES, { atLeast: bytes, atMost: bytes });
   }
 
-  /** Bytes of a file. @throws {ServiceError} JOB_NOT_FOUND if they were removed, LOG_DAMAGED if they are not there */
+  /**
+   * Reads bytes of a file. @throws {ServiceError} JOB_NOT_FOUND if they were removed, LOG_DAMAGED if they are not there
+   */
   read(file: number, offset: number, bytes: number): Buffer {
     return this.#read(file, offset, { atLeast: bytes, atMost: bytes });
   }

@@ -1,9 +1,12 @@
 import type { Status } from "@steps/model";
 
-/** What is kept of a job on disk. Never the request: neither its environment nor its variables, still less its secrets. */
+/**
+ * The data that is kept of a job on disk. It never holds the request: neither its environment nor its variables, still
+ * less its secrets.
+ */
 export interface JobRecord {
   readonly id: string;
-  /** Chosen anew for each job: tells a job from a later one of the same id. */
+  /** An id that is chosen anew for each job, so that a job differs from a later one of the same id. */
   readonly serial: string;
   readonly requestDigest: string;
   readonly tokenDigest?: string;
@@ -55,11 +58,11 @@ export function decodeJobRecord(text: string): JobRecord | undefined {
     status,
     startedAt,
     log: { records, stdoutBytes, stderrBytes },
-    ...(tokenDigest === undefined ? {} : { tokenDigest }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(exitCode === undefined ? {} : { exitCode }),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-    ...(journalRoot === undefined ? {} : { journalRoot }),
+    tokenDigest,
+    finishedAt,
+    exitCode,
+    error: error === undefined ? undefined : { code: error.code, message: error.message },
+    journalRoot,
   };
 }
 
@@ -67,8 +70,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json: unknown = JSON.parse(text);
     return isObject(json) ? json : undefined;
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EngineError, type EngineOptions } from "@steps/engine";
 import { messageOf } from "@steps/model";
-import type { Job, JobSpec, JobTable } from "../job-spec.ts";
+import type { JobHandle, JobSubmission, JobTable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { prepareWorkDir } from "./prepare-work-dir.ts";
-import { createEngineJob, type EngineJob } from "./engine-request.ts";
+import { createEngineJob, type EngineJob } from "./engine-job.ts";
 import { giveBackMemory } from "./give-back-memory.ts";
 import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
 import { EMPTY_LOG } from "./job-log.ts";
 import type { Folders, JobLimits } from "./open-job-table.ts";
-import { runJob } from "./run-job.ts";
+import { runTableJob } from "./run-table-job.ts";
 import { TableJob } from "./table-job.ts";
 import type { Tombstones } from "./tombstones.ts";
 
@@ -30,7 +30,7 @@ export interface JobTableParts {
   readonly engine: Omit<EngineOptions, "stateDir">;
 }
 
-/** What a job that is closed has beyond its grace before it is hurried. */
+/** A job that is closed has this long beyond its grace before it is hurried. */
 const CLOSE_EXTRA_MS = 500;
 const MAX_TIMER_MS = 2_147_483_647;
 const REST_AFTER_MS = 1000;
@@ -53,19 +53,20 @@ export class ServiceJobTable implements JobTable {
     this.#expire();
   }
 
-  run(spec: JobSpec): Job {
-    const known = this.#jobs.get(spec.id);
-    if (known !== undefined) return this.#repeat(known, spec);
-    if (spec.isStrict && this.#parts.tombstones.has(spec.id, spec.requestDigest)) throw jobClosed(spec.id);
+  run(submission: JobSubmission): JobHandle {
+    const known = this.#jobs.get(submission.id);
+    if (known !== undefined) return this.#repeat(known, submission);
+    if (submission.refusesOtherRequest && this.#parts.tombstones.has(submission.id, submission.requestDigest))
+      throw jobClosed(submission.id);
     this.#assertRoom();
-    prepareWorkDir(spec.workDir);
-    const { job, engineJob } = this.#create(spec);
+    prepareWorkDir(submission.job.workDir);
+    const { job, engineJob } = this.#create(submission);
     this.#jobs.set(job.id, job);
     void this.#start(job, engineJob);
     return job;
   }
 
-  get(id: string): Job | undefined {
+  get(id: string): JobHandle | undefined {
     return this.#jobs.get(id);
   }
 
@@ -96,8 +97,8 @@ export class ServiceJobTable implements JobTable {
     this.#parts.unlock();
   }
 
-  #repeat(job: TableJob, { id, requestDigest, isStrict }: JobSpec): Job {
-    if (!isStrict) return job;
+  #repeat(job: TableJob, { id, requestDigest, refusesOtherRequest }: JobSubmission): JobHandle {
+    if (!refusesOtherRequest) return job;
     if (job.requestDigest !== requestDigest) {
       throw new ServiceError("JOB_EXISTS", `Cannot run job ${JSON.stringify(id)}: another request has this id`);
     }
@@ -116,9 +117,9 @@ export class ServiceJobTable implements JobTable {
   }
 
   /** The job with its folder, before anything of it runs. */
-  #create(spec: JobSpec): { readonly job: TableJob; readonly engineJob: EngineJob } {
+  #create(submission: JobSubmission): { readonly job: TableJob; readonly engineJob: EngineJob } {
     const { folders, env, graceMs, limits } = this.#parts;
-    const { id, requestDigest, tokenDigest } = spec;
+    const { id, requestDigest, tokenDigest } = submission;
     const folder = join(folders.jobs, folderNameOf(id));
     const job = new TableJob(
       folder,
@@ -129,15 +130,15 @@ export class ServiceJobTable implements JobTable {
         status: "running",
         startedAt: Date.now(),
         log: EMPTY_LOG,
-        ...(tokenDigest === undefined ? {} : { tokenDigest }),
+        tokenDigest,
       },
-      spec.graceMs,
+      submission.graceMs,
     );
     try {
       this.#clear(folder);
       createJobFolder(folder, job.record);
       const { maxLogBytes } = limits;
-      const engineJob = createEngineJob(spec, { env, folder, graceMs, maxLogBytes, hurry: job.signals.hurry });
+      const engineJob = createEngineJob(submission, { env, folder, graceMs, maxLogBytes, hurry: job.signals.hurry });
       return { job, engineJob };
     } catch (cause) {
       removeTree(folder);
@@ -155,7 +156,7 @@ export class ServiceJobTable implements JobTable {
 
   async #start(job: TableJob, engineJob: EngineJob): Promise<void> {
     const { engine, clock, limits, onNote } = this.#parts;
-    await runJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
+    await runTableJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
     this.#expire();
     this.#restSoon();
   }

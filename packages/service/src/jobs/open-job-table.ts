@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ambientEnvironment, type EngineOptions, PipeReserve, privateDirectory } from "@steps/engine";
-import { messageOf } from "@steps/model";
-import type { JobTable } from "../job-spec.ts";
+import {
+  ambientEnvironment,
+  type EngineOptions,
+  PipeReserve,
+  privateDirectory,
+  Reaper,
+  reaperCommand,
+} from "@steps/engine";
+import { messageOf, withDefaults } from "@steps/model";
+import type { JobTable } from "../job-submission.ts";
 import { createClock } from "./clock.ts";
 import { isFolderName, folderNameOf, readRecord, removeTree } from "./job-folder.ts";
 import { ServiceJobTable } from "./job-table.ts";
@@ -20,22 +27,29 @@ export interface JobTableOptions {
   /** Fetched components, shared with other runners of the user. Default: the user's. */
   readonly cacheDir?: string;
   readonly runner: { readonly name: string; readonly version: string };
-  /** What the ambient part of each job's environment is taken from. Default: the process's. */
+  /** The environment from which the ambient variables of each job are taken. Default: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Jobs start from hardly anything of `env` but PATH and HOME. */
   readonly isStrictEnv?: boolean;
   readonly limits?: Partial<JobLimits>;
-  /** What a job that is cancelled has between TERM and KILL unless it says otherwise. Default: 30 seconds. */
+  /**
+   * How long a cancelled job has between TERM and KILL, in milliseconds, unless its request says otherwise. Default: 30
+   * seconds.
+   */
   readonly graceMs?: number;
   /** Takes what the operator should know, one line each, never with a secret. */
   readonly onNote?: (text: string) => void;
   /** How components are fetched. */
   readonly cache?: EngineOptions["cache"];
-  /** Where the components of all jobs come from instead, and what they have to be; see `EngineOptions`. */
+  /** Other sources for the components of all jobs, and the lock that they have to match; see `EngineOptions`. */
   readonly sources?: EngineOptions["sources"];
   readonly lock?: EngineOptions["lock"];
   readonly traceSync?: EngineOptions["traceSync"];
-  /** What does the work of built-in steps; see `EngineOptions`. Without it there is only `script`. */
+  readonly allowedExports?: EngineOptions["allowedExports"];
+  /**
+   * The program that does the work of built-in steps; see `EngineOptions`. When absent, `script` is the only built-in
+   * step.
+   */
   readonly program?: EngineOptions["program"];
 }
 
@@ -72,7 +86,9 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
   try {
     const clock = createClock();
     const folders = prepareFolders(stateDir);
-    const reserve = new PipeReserve(folders.pipes);
+    const { program } = options;
+    const reaper = program && new Reaper(reaperCommand(program(stateDir), stateDir));
+    const reserve = new PipeReserve(folders.pipes, reaper);
     const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
     const jobs = await loadJobs({ folders, tombstones, clock, onNote });
     return new ServiceJobTable({
@@ -85,20 +101,23 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
       onNote,
       unlock: () => {
         reserve[Symbol.dispose]();
+        reaper?.[Symbol.dispose]();
         unlock();
       },
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      limits: withDefaults(DEFAULT_LIMITS, options.limits),
       graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
       engine: {
         runner,
         env,
-        ...(cacheDir === undefined ? {} : { cacheDir }),
-        ...(cache === undefined ? {} : { cache }),
-        ...(options.sources === undefined ? {} : { sources: options.sources }),
-        ...(options.lock === undefined ? {} : { lock: options.lock }),
-        ...(traceSync === undefined ? {} : { traceSync }),
-        ...(options.program === undefined ? {} : { program: options.program }),
+        cacheDir,
+        cache,
+        sources: options.sources,
+        lock: options.lock,
+        allowedExports: options.allowedExports,
+        traceSync,
+        program: options.program,
         pipeReserve: reserve,
+        reaper,
       },
     });
   } catch (error) {
@@ -107,14 +126,14 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
   }
 }
 
-/** Where a table keeps things. */
+/** The folders of a table. */
 export interface Folders {
   readonly jobs: string;
-  /** What is about to be removed. */
+  /** Files that are about to be removed. */
   readonly trash: string;
-  /** What was damaged, for somebody to look at. */
+  /** Damaged files, kept for somebody to look at. */
   readonly damaged: string;
-  /** Pipes for jobs to come. */
+  /** Named pipes for jobs to come. */
   readonly pipes: string;
 }
 

@@ -1,4 +1,4 @@
-import type { OutputPiece } from "../job-spec.ts";
+import type { OutputPiece } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import type { IndexRecord } from "./index-record.ts";
 import type { JobLog } from "./job-log.ts";
@@ -7,7 +7,7 @@ import { RecordCursor } from "./record-cursor.ts";
 import { RECORD_BYTES } from "./index-record.ts";
 
 type Stream = OutputPiece["stream"];
-/** Bytes of a file. */
+/** A range of bytes of a file. */
 interface Extent {
   readonly file: number;
   readonly offset: number;
@@ -17,7 +17,7 @@ interface Extent {
 const MAX_PIECE_BYTES = 64 * 1024;
 const MAX_EXTENTS = 1024;
 
-/** See `Job.readOutput()`. An abort ends it without an error. */
+/** See `JobHandle.readOutput()`. An abort ends it without an error. */
 export async function* readOutput(
   log: JobLog,
   offsets: Readonly<Record<Stream, number>>,
@@ -63,7 +63,9 @@ function assertReached(log: JobLog, offsets: Readonly<Record<Stream, number>>): 
 
 /** Makes pieces of records: neighbours of one stream in one piece. */
 class OutputCursor {
-  /** What the last call of `next()` that gave nothing left behind, in bytes of the index; 0 at the end of what there is. */
+  /**
+   * When the last call of `next()` gave nothing: how many bytes of the index it left behind, 0 at the end of the log.
+   */
   skipped = 0;
   readonly #log: JobLog;
   readonly #offsets: Readonly<Record<Stream, number>>;

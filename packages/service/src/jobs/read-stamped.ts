@@ -4,7 +4,7 @@ import { Pace } from "./pace.ts";
 import { RecordCursor } from "./record-cursor.ts";
 import { StampRenderer, type StampState } from "./stamp-renderer.ts";
 
-/** Where a rendered log can be entered. */
+/** A place at which a rendered log can be entered. */
 interface Entrance {
   readonly offset: number;
   readonly position: Checkpoint;
@@ -27,7 +27,7 @@ export class StampedLog {
     this.#log = log;
   }
 
-  /** See `Job.readStamped()`. An abort ends it without an error. */
+  /** See `JobHandle.readStamped()`. An abort ends it without an error. */
   async *read(offset: number, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     const leave = this.#log.enter();
     signal.addEventListener("abort", leave);
@@ -65,7 +65,7 @@ export class StampedLog {
 
 /** One reader's way through the log. */
 class Rendering {
-  /** Of what `take()` gives next. */
+  /** The offset of the bytes that `take()` gives next. */
   offset: number;
   readonly #log: JobLog;
   readonly #records: RecordCursor;
@@ -134,7 +134,7 @@ class Rendering {
     return size.stdoutBytes + size.stderrBytes - position.stdoutBytes - position.stderrBytes - this.#used;
   }
 
-  /** What is left of a record, as far as it was read with its neighbours. */
+  /** Returns the rest of a record, as far as it was read together with its neighbours. */
   #bytesOf(record: IndexRecord): Buffer {
     const { file } = record;
     const offset = record.offset + this.#used;

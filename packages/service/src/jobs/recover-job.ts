@@ -9,7 +9,7 @@ import { repairLog } from "./repair-log.ts";
 import { RunnerLines } from "./runner-lines.ts";
 
 const GRACE_MS = 2_000;
-/** As much as the engine reads. */
+/** The size of the longest journal that is read; the engine reads as much. */
 export const MAX_JOURNAL_BYTES: number = 512 * 1024 * 1024;
 const INTERRUPTED = "The service ended while the job ran";
 
@@ -50,9 +50,8 @@ export async function endProcesses(folders: readonly string[]): Promise<void> {
 function traceIdsOf(folder: string): string[] {
   try {
     return listRuns(engineDirectory(folder)).map(({ traceId }) => traceId);
-  } catch (cause) {
+  } catch {
     // It is damaged, and is set aside later.
-    void cause;
     return [];
   }
 }
@@ -62,9 +61,8 @@ function outcomeOf(run: RunDirectory): Outcome | undefined {
   try {
     const last = parseJournal(readRegularFile(run.journal, MAX_JOURNAL_BYTES)).events.at(-1);
     return last?.type === "run-finished" ? last.outcome : undefined;
-  } catch (cause) {
+  } catch {
     // A step wrote in it, or it was not begun.
-    void cause;
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { EMPTY_LOG, FILES_FILE, INDEX_FILE, JobLog, type LogSize, MAX_LIST_BYTES
 import { openRegularFile, readOptionalFile } from "./regular-file.ts";
 
 const BLOCK_BYTES = 2048 * RECORD_BYTES;
-/** Of the engine's index of a step's log: time, offset, length, stream. */
+/** The size of a record in the engine's index of a step's log: time, offset, length, stream. */
 const STEP_RECORD_BYTES = 24;
 
 /**
@@ -42,15 +42,14 @@ function cutList(path: string): void {
 function isPath(line: string): boolean {
   try {
     return typeof JSON.parse(line) === "string";
-  } catch (cause) {
-    void cause;
+  } catch {
     return false;
   }
 }
 
 interface Scanned {
   readonly size: LogSize;
-  /** Up to where each file has records. */
+  /** The offset up to which each file has records. */
   readonly ends: ReadonlyMap<number, number>;
   readonly lastUs: number;
 }
@@ -95,7 +94,7 @@ function logsOf(run: RunDirectory): string[] {
   return [...times].toSorted(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name]) => name);
 }
 
-/** What the engine stored of a step behind an offset, by its own index. */
+/** Yields the pieces that the engine stored of a step behind an offset, by the engine's own index. */
 function* missing(file: string, from: number): Generator<{ offset: number; bytes: number; stream: LogStream }> {
   const { size } = statSync(file);
   if (size <= from) return;
@@ -149,8 +148,7 @@ function openOptional(path: string, flags: number): number | undefined {
 function readNames(dir: string): string[] {
   try {
     return readdirSync(dir);
-  } catch (cause) {
-    void cause;
+  } catch {
     return [];
   }
 }

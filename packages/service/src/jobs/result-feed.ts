@@ -1,6 +1,6 @@
 import type { StepResultJson } from "@steps/proto";
 import { createResultTree, type JournalEvent } from "@steps/trace";
-import type { JobInfo, ResultState } from "../job-spec.ts";
+import type { JobInfo, ResultState } from "../job-submission.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** To make the tree of a large job takes long; this many times as long nothing is made then, so that the job goes on. */
@@ -14,7 +14,7 @@ const SILENT: ReadonlySet<JournalEvent["type"]> = new Set([
   "secret-found",
 ]);
 
-/** What a feed has to know of its job. */
+/** The access to its job that a feed needs. */
 export interface FeedSource {
   info(): JobInfo;
   /** The result of a job that ended, from what is on disk. */
@@ -42,7 +42,7 @@ export class ResultFeed {
 
   apply(event: JournalEvent): void {
     this.#tree?.apply(event);
-    // What changes nothing in the tree is no news.
+    // An event that changes nothing in the tree is not reported.
     if (SILENT.has(event.type)) return;
     this.#version += 1;
     this.#news.notify();
@@ -60,7 +60,7 @@ export class ResultFeed {
     this.#ending.notify();
   }
 
-  /** See `Job.readResults()`. An abort ends it without an error. */
+  /** See `JobHandle.readResults()`. An abort ends it without an error. */
   async *read(signal: AbortSignal): AsyncGenerator<ResultState, void> {
     this.#followers += 1;
     let isIn = true;

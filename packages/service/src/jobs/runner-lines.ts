@@ -6,7 +6,7 @@ import { openRegularFile } from "./regular-file.ts";
 const FILE = "runner.log";
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Lines of the service's own in a job's log: what went wrong, beside what the job's processes print. */
+/** The service's own lines in a job's log: they say what went wrong, between the output of the job's processes. */
 export class RunnerLines {
   readonly #path: string;
   readonly #log: JobLog;
@@ -32,9 +32,8 @@ export class RunnerLines {
       if (this.#isFull) return;
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, offset + at);
       this.#log.append({ timeUs: this.#clock(), path: FILE, offset, bytes: bytes.length, stream: "runner" });
-    } catch (cause) {
+    } catch {
       // The disk is full; the job's own writes will say so.
-      void cause;
     } finally {
       if (fd !== -1) closeSync(fd);
     }

@@ -2,7 +2,7 @@ import type { LogStream } from "./index-record.ts";
 
 /** Length of what stands before each line: `YYYY-MM-DDTHH:MM:SS.uuuuuuZ 01O `. */
 export const HEADER_BYTES = 32;
-/** Longer lines are cut. */
+/** The length in bytes at which longer lines are cut. */
 export const MAX_BODY_BYTES: number = 8 * 1024;
 const MAX_ENTRY_BYTES = HEADER_BYTES + MAX_BODY_BYTES + 1;
 const OUT_BYTES = 64 * 1024;
@@ -28,10 +28,10 @@ const STREAMS: readonly (readonly [LogStream, string])[] = [
 
 /** A line that has begun. */
 interface Line {
-  /** Of the write that it began with. */
+  /** The time of the write that the entry began with. */
   readonly timeUs: number;
   readonly bytes: Buffer;
-  /** Whether it goes on with a line that was given out in part. */
+  /** True when the entry continues a line that was given out in part. */
   readonly isContinued: boolean;
 }
 
@@ -67,7 +67,7 @@ export class StampRenderer {
     return this.#out.length;
   }
 
-  /** Bytes of a write; gives how many were used: fewer if `take()` has to make room first. */
+  /** Takes the bytes of a write and returns how many were used: fewer if `take()` has to make room first. */
   push(stream: LogStream, timeUs: number, bytes: Buffer): number {
     const line = this.#lineOf(stream);
     let at = 0;
@@ -120,7 +120,7 @@ export class StampRenderer {
     return true;
   }
 
-  /** What was written since the last time: whole entries. */
+  /** Returns the entries that were written since the last call, each of them whole. */
   take(): Buffer {
     return this.#out.take();
   }

@@ -3,7 +3,7 @@ import { messageOf } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 import { createResultTree, parseJournal } from "@steps/trace";
 import { lstatSync } from "node:fs";
-import type { Job, JobInfo, OutputPiece, ResultState } from "../job-spec.ts";
+import type { JobHandle, JobInfo, OutputPiece, ResultState } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { runOf, writeRecord } from "./job-folder.ts";
 import { JobLog } from "./job-log.ts";
@@ -18,7 +18,7 @@ import { closeOpenSteps, ResultFeed } from "./result-feed.ts";
 export type JobEnd = Required<Pick<JobRecord, "status" | "exitCode">> & Pick<JobRecord, "error" | "journalRoot">;
 
 /** A job of the table: what is known of it, its log, its results. It holds nothing of the request. */
-export class TableJob implements Job {
+export class TableJob implements JobHandle {
   readonly ended: Promise<void>;
   readonly folder: string;
   readonly log: JobLog;
@@ -30,7 +30,7 @@ export class TableJob implements Job {
   #isRemoved = false;
   #resolveEnded: () => void = () => {};
 
-  /** What it has between TERM and KILL, if it was asked for. */
+  /** How long the job has between TERM and KILL, in milliseconds; undefined if its request did not say. */
   readonly graceMs: number | undefined;
 
   constructor(folder: string, record: JobRecord, graceMs?: number) {
@@ -86,10 +86,10 @@ export class TableJob implements Job {
       startedAt,
       stdoutBytes,
       stderrBytes,
-      ...(finishedAt === undefined ? {} : { finishedAt }),
-      ...(exitCode === undefined ? {} : { exitCode }),
-      ...(error === undefined ? {} : { error }),
-      ...(tokenDigest === undefined ? {} : { tokenDigest }),
+      finishedAt,
+      exitCode,
+      error,
+      tokenDigest,
     };
   }
 

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 
 const MAX_TOMBSTONES = 10_000;
 const MAX_AGE_MS = 24 * 3_600_000;
@@ -98,8 +98,7 @@ function readOptional(path: string): string {
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

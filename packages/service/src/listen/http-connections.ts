@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { RequestHandler } from "./request-handler.ts";
 
 const MAX_HEADER_BYTES = 64 * 1024;
-/** What the header of a request may take to come, the first or any later. */
+/** How long the header of a request may take to arrive, the first or any later. */
 const HEADERS_MS = 10_000;
 /** The whole of a request: 64 MiB at 220 KB/s. */
 const REQUEST_MS = 300_000;

@@ -7,13 +7,13 @@ import { createHttpConnections } from "./http-connections.ts";
 import type { Listener } from "./listener.ts";
 import { guardPort } from "./port-guard.ts";
 
-/** Where and for whom a service listens on TCP. */
+/** The address at which a service listens on TCP, and the token that it asks for. */
 export interface PortOptions {
   /** 0 for one that is free. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** What calls carry as `authorization: Bearer …`; `undefined` asks for nothing. */
+  /** The token that calls carry as `authorization: Bearer …`; when undefined, none is asked for. */
   readonly token: string | undefined;
 }
 
@@ -89,7 +89,7 @@ async function bind(server: Server, place: Place): Promise<void> {
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-// What a connection speaks is in its first bytes; they are put back before it is handed on.
+// The first bytes of a connection tell its protocol; they are put back before it is handed on.
 function sniff(socket: Socket, handOver: (isHttp2: boolean) => void): void {
   let head = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), GREETING_MS).unref();

@@ -2,7 +2,7 @@ import type { Service } from "../create-service.ts";
 
 /** A place where a service listens. */
 export interface Listener {
-  /** What a client is told: a path, or a URL. */
+  /** The address that a client is told: a path, or a URL. */
   readonly address: string;
   /** Takes no new connection and no new call; calls that run go on. */
   refuse(): void;

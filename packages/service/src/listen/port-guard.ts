@@ -1,17 +1,20 @@
 import { timingSafeEqual } from "node:crypto";
 import { cors } from "@connectrpc/connect";
-import { sha256 } from "@steps/model";
+import { sha256 } from "@steps/platform";
 import { TOKEN_HEADER } from "../wire/job-access.ts";
 import { ERROR_HEADER } from "../wire/connect-error.ts";
 import { end, type RequestHandler, type ServerReply, type ServerRequest } from "./request-handler.ts";
 
-/** Who may call a service by TCP. */
+/** The rules by which calls over TCP are let in. */
 export interface PortRules {
-  /** What a call carries as `authorization: Bearer …`; `undefined` lets everybody in who comes from no web page. */
+  /** The token that calls carry as `authorization: Bearer …`. When undefined, everybody is let in except web pages. */
   readonly token: string | undefined;
   /** The name or address that the service was told to listen on. */
   readonly host: string;
-  /** That is one of loopback, so a call by another name is a web page that was led here by its DNS. */
+  /**
+   * True when `host` is a loopback address: a call by another name then comes from a web page that was led here by its
+   * DNS.
+   */
   readonly isLoopback: boolean;
 }
 
@@ -39,7 +42,7 @@ function hostOf(request: ServerRequest): string {
   return ("authority" in request ? request.authority : undefined) ?? request.headers.host ?? "";
 }
 
-/** What was told, `localhost`, 127.0.0.0/8 and `[::1]`, with a port or without. */
+/** Accepts the host that the service was told, `localhost`, 127.0.0.0/8 and `[::1]`, with a port or without. */
 function isOwnName(authority: string, host: string): boolean {
   const name = authority.replace(/:\d+$/, "").toLowerCase();
   return name === host.toLowerCase() || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(name);

@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError, type createConnectRouter } from "@connectrpc/connect";
+import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import { BodyBudget } from "./body-budget.ts";
 import { describeFault, type OperatorLog } from "../operator-log.ts";
+import { bodyFormOf, readBody } from "../wire/read-body.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { Turns } from "./turns.ts";
 
 /** A request of either kind of server. */
 export type ServerRequest = IncomingMessage | Http2ServerRequest;
@@ -18,21 +21,30 @@ export type Shortcut = (request: ServerRequest, reply: ServerReply, otherwise: R
 type Handlers = ReturnType<typeof createConnectRouter>["handlers"];
 type Handler = Handlers[number];
 
+/** How requests are read and answered. */
+export interface RequestHandlerOptions {
+  readonly log: OperatorLog;
+  readonly budget: BodyBudget;
+  /** Returns the greatest size of a message in bytes, by the path of its call. */
+  readonly maxBytesOf: (path: string) => number;
+  readonly shortcuts?: ReadonlyMap<string, Shortcut>;
+}
+
+/** Requests from this size on are made something of one at a time: each takes several times its size while it is. */
+const LARGE_BYTES = 256 * 1024;
+
 /**
  * Serves the handlers of a router. Unlike connect-node's own adapter it takes requests whose `:authority` is no host,
  * as clients of unix sockets send them, writes nothing to the terminal, and tells gRPC clients what is not there.
  */
-export function createRequestHandler(
-  handlers: Handlers,
-  log: OperatorLog,
-  shortcuts: ReadonlyMap<string, Shortcut> = new Map(),
-): RequestHandler {
-  const budget = new BodyBudget();
+export function createRequestHandler(handlers: Handlers, options: RequestHandlerOptions): RequestHandler {
+  const { log, shortcuts } = options;
+  const turns = new Turns();
   const byPath = new Map<string, Handler>(handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply) => {
     reply.on("error", () => undefined);
     request.on("error", () => undefined);
-    const shortcut = shortcuts.get(request.url ?? "");
+    const shortcut = shortcuts?.get(request.url ?? "");
     if (shortcut === undefined) whole(request, reply);
     else shortcut(request, reply, whole);
   };
@@ -43,7 +55,7 @@ export function createRequestHandler(
       refuseUnknown(request, reply);
       return;
     }
-    void serve(handler, { request, reply, budget }).catch((error: unknown) => {
+    void serve(handler, { request, reply, turns, ...options }).catch((error: unknown) => {
       // A client that went away is everyday life; what a handler throws was told where it was thrown.
       if (!isLostClient(error, reply)) log(`${handler.requestPath} could not be answered: ${describeFault(error)}`);
       reply.destroy();
@@ -51,26 +63,53 @@ export function createRequestHandler(
   }
 }
 
-async function serve(
-  handler: Handler,
-  { request, reply, budget }: { request: ServerRequest; reply: ServerReply; budget: BodyBudget },
-): Promise<void> {
+interface ToServe extends RequestHandlerOptions {
+  readonly request: ServerRequest;
+  readonly reply: ServerReply;
+  readonly turns: Turns;
+}
+
+async function serve(handler: Handler, { request, reply, ...options }: ToServe): Promise<void> {
   const given = "authority" in request ? request.authority : request.headers.host;
   if (!isAuthority(given)) replaceAuthority(request);
   const call = universalRequestFromNodeRequest(request, reply as never, undefined, undefined);
-  const body = budget.take(call.body as AsyncIterable<Uint8Array>);
-  reply.once("close", () => body[Symbol.dispose]());
-  const answer = await handler({ ...call, body });
+  const answer = await answerCall(handler, call, { reply, ...options });
   spellMessage(reply);
   if ("stream" in reply) reply.stream.once("wantTrailers", () => setImmediate(stopSending, reply.stream));
   await universalResponseToNodeResponse(answer, reply);
 }
 
+async function answerCall(
+  handler: Handler,
+  call: UniversalServerRequest,
+  { reply, turns, budget, maxBytesOf }: Omit<ToServe, "request">,
+): Promise<UniversalServerResponse> {
+  const form = bodyFormOf(call.header.get("content-type") ?? "");
+  // Nobody reads the body of a type that nobody knows.
+  if (form === undefined) return await handler({ ...call, body: noBody() });
+  const room = budget.open();
+  reply.once("close", () => room[Symbol.dispose]());
+  using turn = new DisposableStack();
+  const body = readBody({
+    method: handler.method,
+    form,
+    chunks: call.body as AsyncIterable<Uint8Array>,
+    room,
+    maxBytes: maxBytesOf(handler.requestPath),
+    onWhole: async (bytes) => {
+      if (bytes >= LARGE_BYTES) turn.use(await turns.take());
+    },
+  });
+  return await handler({ ...call, body });
+}
+
+async function* noBody(): AsyncGenerator<Uint8Array, void, undefined> {}
+
 // RFC 9113, 8.1: a client that still sends what was answered already is told so, or it would wait for room for ever.
 function stopSending(stream: ServerHttp2Stream): void {
   if (stream.closed || stream.state.remoteClose !== 0) return;
   stream.close(constants.NGHTTP2_NO_ERROR);
-  // What has come and is not read would hold it open.
+  // A body that has arrived and is not read would hold the stream open.
   stream.destroy();
 }
 
@@ -84,7 +123,7 @@ function replaceAuthority(request: ServerRequest): void {
   else request.headers.host = "localhost";
 }
 
-/** What writing says when the other side is not there any more. */
+/** The codes of errors that a write reports when the other side is gone. */
 const GONE: ReadonlySet<unknown> = new Set(["ECANCELED", "ECONNRESET", "EPIPE"]);
 
 function isLostClient(error: unknown, reply: ServerReply): boolean {
@@ -105,7 +144,7 @@ export function spellTrailers(trailers: Readonly<Record<string, string>>): Recor
   return { ...trailers, "grpc-message": percentEncode(decodeURIComponent(message)) };
 }
 
-/** As gRPC has it: what is no printable ASCII, and the percent sign. */
+/** Encodes text as gRPC does: all but printable ASCII, and the percent sign, is escaped. */
 export function percentEncode(text: string): string {
   return text.replaceAll(/[^ -$&-~]+/gu, encodeURIComponent);
 }

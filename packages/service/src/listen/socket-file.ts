@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, type BigIntStats } from "node:fs";
+import { chmodSync, linkSync, lstatSync, renameSync, rmSync, statSync, type BigIntStats } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, isAbsolute, join } from "node:path";
+import { makePrivateFolder } from "@steps/engine";
 import { ServiceError } from "../service-error.ts";
 
-/** What `sockaddr_un` holds on Linux, without the final NUL. */
+/** The longest path that fits into `sockaddr_un`, without the final NUL. */
 const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 const PROBE_MS = 5000;
 const ATTEMPTS = 200;
@@ -70,8 +71,7 @@ function assertPath(path: string): void {
 /** Others may not put their socket where ours is looked for. A folder like /tmp keeps its files from other users itself. */
 function prepareFolder(folder: string): void {
   try {
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (made !== undefined) chmodSync(folder, 0o700);
+    makePrivateFolder(folder);
   } catch (cause) {
     throw new ServiceError("SOCKET_UNUSABLE", `Cannot make the folder "${folder}" for the socket`, { cause });
   }
@@ -108,9 +108,8 @@ function withUmask(mask: number, run: () => void): void {
   let before: number | undefined;
   try {
     before = process.umask(mask);
-  } catch (cause) {
+  } catch {
     // A worker thread may not; then the mode is set before the socket gets its name.
-    void cause;
   }
   try {
     run();
@@ -132,7 +131,7 @@ async function claim(draft: string, path: string): Promise<void> {
       continue;
     }
     try {
-      // What was stale may have been replaced before the lock was ours.
+      // The stale socket may have been replaced before the lock was ours.
       const stale = await findStale(path);
       if (stale !== undefined) takeAway(path, stale);
       if (link(draft, path)) return;
@@ -143,7 +142,7 @@ async function claim(draft: string, path: string): Promise<void> {
   throw inUse(path);
 }
 
-/** Whether it worked; not if there is something already. */
+/** Returns true if the link was made, and false if the path exists already. */
 function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -190,15 +189,14 @@ function isAlive(path: string): Promise<boolean> {
   });
 }
 
-// What was replaced since it was looked at is put back.
+// A socket that was replaced since it was looked at is put back.
 function takeAway(path: string, stale: BigIntStats): void {
   const aside = draftPath(path);
   try {
     renameSync(path, aside);
     if (!isSame(lstatSync(aside, { bigint: true }), stale)) linkSync(aside, path);
-  } catch (cause) {
+  } catch {
     // Another starter was faster.
-    void cause;
   } finally {
     rmSync(aside, { force: true });
   }

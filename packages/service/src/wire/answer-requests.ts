@@ -1,5 +1,6 @@
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { gitlab, health, reflection, reflectionAlpha, StepRunner } from "@steps/proto/service";
+import { BodyBudget } from "../listen/body-budget.ts";
 import { createRequestHandler, type RequestHandler, type Shortcut } from "../listen/request-handler.ts";
 import type { OperatorLog } from "../operator-log.ts";
 import { serveByteCall } from "./byte-stream.ts";
@@ -13,7 +14,7 @@ import type { CallContext } from "./start-job.ts";
 import { stepRunnerService } from "./step-runner-service.ts";
 import { validateRequests } from "./validate-requests.ts";
 
-/** What all calls of a service are answered with. */
+/** The state from which all calls of a service are answered. */
 export interface Answering {
   readonly context: CallContext;
   readonly log: OperatorLog;
@@ -23,8 +24,12 @@ export interface Answering {
   readonly shutdown: AbortSignal;
 }
 
-/** A request that is larger is refused; configurations of whole jobs are some hundred KiB. */
-const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+/** A job that is larger is refused; configurations of whole jobs are some hundred KiB. */
+const MAX_JOB_BYTES = 64 * 1024 * 1024;
+/** All other requests: the longest list of ids of jobs. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+
+const RUN_PATHS: ReadonlySet<string> = new Set([`/${StepRunner.typeName}/Run`, `/${gitlab.StepRunner.typeName}/Run`]);
 
 const SERVICES = [StepRunner, gitlab.StepRunner, health.Health, reflection.ServerReflection, reflectionAlpha.ServerReflection]; // oxfmt-ignore
 
@@ -36,12 +41,18 @@ export function answerRequests(answering: Answering): RequestHandler {
   const router = createConnectRouter({
     // Compressing costs five times the work of sending, and nobody is far away.
     acceptCompression: [],
-    readMaxBytes: MAX_REQUEST_BYTES,
+    readMaxBytes: MAX_JOB_BYTES,
     interceptors: [guard],
     shutdownSignal: shutdown,
   });
   addServices(router, guard, answering);
-  return createRequestHandler(router.handlers, log, logCalls({ ...answering, shutdown }));
+  const budget = new BodyBudget();
+  return createRequestHandler(router.handlers, {
+    log,
+    budget,
+    maxBytesOf: (path) => (RUN_PATHS.has(path) ? MAX_JOB_BYTES : MAX_REQUEST_BYTES),
+    shortcuts: logCalls({ ...answering, shutdown }, budget),
+  });
 }
 
 function withReason(shutdown: AbortSignal): AbortSignal {
@@ -52,11 +63,11 @@ function withReason(shutdown: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
-function logCalls({ context, log, shutdown: stopped }: Answering): ReadonlyMap<string, Shortcut> {
+function logCalls({ context, log, shutdown: stopped }: Answering, budget: BodyBudget): ReadonlyMap<string, Shortcut> {
   const [followIO, followLogs] = [followIOCall(context), followLogsCall(context)];
   return new Map<string, Shortcut>([
-    [`/${followIO.name}`, serveByteCall(followIO, { log, stopped })],
-    [`/${followLogs.name}`, serveByteCall(followLogs, { log, stopped })],
+    [`/${followIO.name}`, serveByteCall(followIO, { log, stopped, budget })],
+    [`/${followLogs.name}`, serveByteCall(followLogs, { log, stopped, budget })],
   ]);
 }
 

@@ -7,6 +7,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { type RequestHandler, type ServerReply, type ServerRequest, spellTrailers } from "../listen/request-handler.ts";
 import type { OperatorLog } from "../operator-log.ts";
+import type { BodyBudget, BodyRoom } from "../listen/body-budget.ts";
+import { checkMessage } from "./check-message.ts";
 import { wireErrorOf } from "./guard-calls.ts";
 
 /** A message with bytes, as it goes onto the wire: what is before them, and the bytes themselves, never copied. */
@@ -38,7 +40,7 @@ const FRAME_BYTES = 5;
  */
 export function serveByteCall<Input extends DescMessage>(
   call: ByteCall<Input>,
-  options: { readonly log: OperatorLog; readonly stopped: AbortSignal },
+  options: Omit<Circumstances, "headers">,
 ): (request: ServerRequest, reply: ServerReply, otherwise: RequestHandler) => void {
   return (request, reply, otherwise) => {
     if (!(reply instanceof Http2ServerResponse) || !isPlainGrpc(request.headers)) {
@@ -58,18 +60,19 @@ interface Circumstances {
   readonly headers: IncomingHttpHeaders;
   readonly log: OperatorLog;
   readonly stopped: AbortSignal;
+  readonly budget: BodyBudget;
 }
 
 async function answer<Input extends DescMessage>(
   call: ByteCall<Input>,
   reply: Http2ServerResponse,
-  { headers, log, stopped }: Circumstances,
+  { headers, log, stopped, budget }: Circumstances,
 ): Promise<void> {
   const { stream } = reply;
   const signal = signalOf(stream, stopped, headers["grpc-timeout"]);
   let failure: ConnectError | undefined;
   try {
-    const message = await readMessage(stream, call.input);
+    const message = await readRequest(stream, call.input, budget);
     await call.check(message);
     for await (const piece of call.messages(message, toHeaders(headers), signal)) {
       if (stream.destroyed) return;
@@ -159,36 +162,44 @@ function timeoutMs(timeout: unknown): number | undefined {
   return ms > MAX_TIMER_MS ? undefined : ms;
 }
 
+async function readRequest<Input extends DescMessage>(
+  stream: ServerHttp2Stream,
+  schema: Input,
+  budget: BodyBudget,
+): Promise<MessageShape<Input>> {
+  using room = budget.open();
+  return await readMessage(stream, schema, room);
+}
+
 async function readMessage<Input extends DescMessage>(
   stream: ServerHttp2Stream,
   schema: Input,
+  room: BodyRoom,
 ): Promise<MessageShape<Input>> {
-  const body = await readBody(stream);
+  const body = await receive(stream, room);
   if (body.length < FRAME_BYTES || body[0] !== 0 || body.readUInt32BE(1) !== body.length - FRAME_BYTES)
     throw new ConnectError("The request is not one message that is not compressed", Code.InvalidArgument);
-  try {
-    return fromBinary(schema, body.subarray(FRAME_BYTES));
-  } catch (cause) {
-    throw new ConnectError(
-      "The request is not what its schema says",
-      Code.InvalidArgument,
-      undefined,
-      undefined,
-      cause,
-    );
-  }
+  checkMessage(schema, body.subarray(FRAME_BYTES));
+  return fromBinary(schema, body.subarray(FRAME_BYTES));
 }
 
-function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
+function receive(stream: ServerHttp2Stream, room: BodyRoom): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let length = 0;
-    stream.on("data", (part: Buffer) => {
-      length += part.length;
-      if (length <= MAX_REQUEST_BYTES) parts.push(part);
-      else reject(new ConnectError("The request is too large", Code.ResourceExhausted));
-    });
-    stream.once("end", () => resolve(Buffer.concat(parts)));
+    const refuse = (error: unknown): void => {
+      stream.off("data", take).resume();
+      reject(error);
+    };
+    const take = (chunk: Buffer): void => {
+      if (room.length + chunk.length > MAX_REQUEST_BYTES)
+        return refuse(new ConnectError("The request is too large", Code.ResourceExhausted));
+      try {
+        room.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    stream.on("data", take);
+    stream.once("end", () => resolve(room.take()));
     stream.once("close", () => reject(new ConnectError("The call was cancelled", Code.Canceled)));
   });
 }

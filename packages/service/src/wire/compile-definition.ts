@@ -1,11 +1,14 @@
 import type { Compiled } from "@steps/compiler";
 import { formatDiagnostic, hasErrors, type SpecDefinition } from "@steps/model";
 import { createMasker } from "@steps/trace";
-import type { JobSpec } from "../job-spec.ts";
+import type { SubmittedJob } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 
+/** The compiler's own limit, here so that a service that nobody calls does not hold the compiler in memory. */
+const MAX_SOURCE_UNITS = 4 * 1024 * 1024;
+
 /** A definition with its places, as a job takes it. */
-export type CompiledDefinition = Required<Pick<JobSpec, "specDefinition" | "positionOf">>;
+export type CompiledDefinition = Required<Pick<SubmittedJob, "specDefinition" | "positionOf">>;
 
 /**
  * Compiles what a request holds: a list of steps, a definition, both documents of a step file, or a baseline message.
@@ -14,20 +17,33 @@ export type CompiledDefinition = Required<Pick<JobSpec, "specDefinition" | "posi
  */
 export async function compileDefinition(
   source: { readonly name: string; readonly text: string },
-  secrets: readonly string[],
+  maskedValues: readonly string[],
 ): Promise<CompiledDefinition> {
   // A service that nobody calls does not hold the compiler in memory.
   const { compileInput } = await import("@steps/compiler");
   const compiled = compileInput(source);
-  return { specDefinition: compiled.specDefinition ?? refuse(compiled, secrets), positionOf: compiled.positionOf };
+  return { specDefinition: compiled.specDefinition ?? refuse(compiled, maskedValues), positionOf: compiled.positionOf };
+}
+
+/**
+ * Refuses a text that no compiler would take, before anything else is made of it.
+ *
+ * @throws {ServiceError} REQUEST_INVALID
+ */
+export function assertTextLength(name: string, text: string): void {
+  if (text.length > MAX_SOURCE_UNITS)
+    throw new ServiceError(
+      "REQUEST_INVALID",
+      `${name}: it has ${text.length} characters, ${MAX_SOURCE_UNITS} are allowed`,
+    );
 }
 
 const MAX_TEXT_UNITS = 7000;
 
-function refuse(compiled: Compiled, secrets: readonly string[]): SpecDefinition {
+function refuse(compiled: Compiled, maskedValues: readonly string[]): SpecDefinition {
   const errors = compiled.diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
   const masker = createMasker();
-  for (const secret of secrets) masker.add(secret);
+  for (const value of maskedValues) masker.add(value);
   const rows: string[] = [];
   let size = 0;
   for (const error of errors) {

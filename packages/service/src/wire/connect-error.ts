@@ -5,7 +5,7 @@ import { ServiceError, type ServiceErrorCode } from "../service-error.ts";
 /** The metadata that carries the code of our error beside gRPC's coarser one. */
 export const ERROR_HEADER = "step-runner-error";
 
-/** What each refusal is on the wire. */
+/** The code on the wire of each refusal. */
 export const WIRE_CODES: Readonly<Record<ServiceErrorCode, Code>> = {
   JOB_EXISTS: Code.AlreadyExists,
   JOB_CLOSED: Code.FailedPrecondition,
@@ -28,7 +28,10 @@ export const WIRE_CODES: Readonly<Record<ServiceErrorCode, Code>> = {
 // Trailers are headers: a peer takes 64 KiB of them at most, and each byte of a message may become three.
 const MAX_MESSAGE_UNITS = 8 * 1024;
 
-/** What a client is told of an error; `undefined` for a fault of ours, of which it learns nothing but that it happened. */
+/**
+ * Returns the error that a client is told. It is `undefined` for a fault of ours, of which the client learns only that
+ * it happened.
+ */
 export function connectErrorOf(error: unknown): ConnectError | undefined {
   if (error instanceof ConnectError) return error;
   if (!isStepsError(error)) return undefined;

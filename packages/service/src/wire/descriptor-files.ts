@@ -1,11 +1,13 @@
 import { type DescExtension, type DescFile, type DescMessage, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** What reflection looks up. Files are given with everything that they import, the importing before the imported. */
+/**
+ * The files that reflection looks up. They are given with all their imports, each file before those that it imports.
+ */
 export interface DescriptorFiles {
   readonly services: readonly string[];
   fileByName(name: string): Uint8Array[] | undefined;
-  /** By the full name of a message, enum, enum value, field, oneof, extension, service or method. */
+  /** Finds a file by the full name of a message, enum, enum value, field, oneof, extension, service or method. */
   fileContaining(symbol: string): Uint8Array[] | undefined;
   fileOfExtension(extendee: string, number: number): Uint8Array[] | undefined;
   /** `undefined` for a message that is not there. */

@@ -1,13 +1,14 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-// What newer versions of GitLab's step runner added to its messages. That the fields exist is known from their use; their
-// numbers are inferred, so everything about them is here and nowhere else. Jobs run right without any of them.
+// The fields that newer versions of GitLab's step runner added to its messages. Their existence is known from their
+// use; their numbers are inferred, so everything about them is in this file and nowhere else. Jobs run correctly
+// without any of them.
 
-/** Where `RunRequest.timeout` is taken to be: a `google.protobuf.Duration` (since 0.29). */
+/** The presumed number of `RunRequest.timeout`, a `google.protobuf.Duration` (since 0.29). */
 export const TIMEOUT_FIELD = 7;
-/** Where `RunRequest.graceful_exit_timeout` is taken to be: a Duration too (since 0.35). */
+/** The presumed number of `RunRequest.graceful_exit_timeout`, a Duration too (since 0.35). */
 export const GRACE_FIELD = 8;
-/** Where `Status.error`, a StatusError, may be (since 0.34); a reader takes one and skips the other. */
+/** The presumed numbers of `Status.error`, a StatusError (since 0.34); a reader takes one and skips the other. */
 export const ERROR_FIELDS: readonly number[] = [7, 4];
 
 /** `StatusError.ErrorKind`, which GitLab's runner turns into the reason of a failed job. */
@@ -15,7 +16,7 @@ export const ERROR_KINDS = { unknown: 0, step_failure: 1, internal: 2, cancelled
 
 export type ErrorKind = keyof typeof ERROR_KINDS;
 
-/** What a clean grace is where the request names none. */
+/** The grace of a clean end when the request names none. */
 export const DEFAULT_GRACE_MS = 30_000;
 
 type UnknownField = { readonly no: number; readonly wireType: WireType; readonly data: Uint8Array };
@@ -34,7 +35,7 @@ export function readNewerRunFields(fields: readonly UnknownField[] | undefined):
   // Under another number than expected a duration is still far likelier the timeout: the runner never sets the other.
   const others = [...found].filter(([no]) => no !== GRACE_FIELD).map(([, ms]) => ms);
   const timeoutMs = found.get(TIMEOUT_FIELD) ?? (others.length === 1 ? others[0] : undefined);
-  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(graceMs === undefined ? {} : { graceMs }) };
+  return { timeoutMs, graceMs };
 }
 
 const MAX_SECONDS = 315_576_000_000n;
@@ -54,8 +55,7 @@ function readDuration(data: Uint8Array): number | undefined {
     }
     if (seconds < 0n || seconds > MAX_SECONDS || nanos < 0 || nanos > 999_999_999) return undefined;
     return Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000);
-  } catch (cause) {
-    void cause;
+  } catch {
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { gitlab } from "@steps/proto/service";
-import type { Job, JobInfo } from "../job-spec.ts";
+import type { JobHandle, JobInfo } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { type ErrorKind, isGoClient, writeStatusError } from "./gitlab-newer.ts";
 import { mayUse, requireJob, requireToken } from "./job-access.ts";
@@ -43,13 +43,13 @@ export function gitlabService(context: CallContext): ServiceImpl<typeof gitlab.S
 }
 
 // Status is for everybody, as List is; what it holds back is the message.
-function requireJobForStatus({ jobs }: CallContext, id: string): Job {
+function requireJobForStatus({ jobs }: CallContext, id: string): JobHandle {
   const job = jobs.get(id);
   if (job === undefined) throw new ServiceError("JOB_NOT_FOUND", `There is no job "${id.slice(0, 256)}"`);
   return job;
 }
 
-function statusMessage(job: Job, headers: Headers): gitlab.Status {
+function statusMessage(job: JobHandle, headers: Headers): gitlab.Status {
   const { info } = job;
   const { id, startedAt, finishedAt } = info;
   const message = failureText(info, mayUse(job, headers));
@@ -58,7 +58,7 @@ function statusMessage(job: Job, headers: Headers): gitlab.Status {
     message,
     status: gitlabStatus(info.status),
     startTime: timestampFromMs(startedAt),
-    ...(finishedAt === undefined ? {} : { endTime: timestampFromMs(finishedAt) }),
+    endTime: finishedAt === undefined ? undefined : timestampFromMs(finishedAt),
   });
   const kind = kindOf(info);
   if (kind !== undefined && isGoClient(headers)) status.$unknown = writeStatusError(kind, message);

@@ -20,7 +20,7 @@ export function guardCalls(log: OperatorLog): Interceptor {
   };
 }
 
-/** What the client of a call is told of what the call threw. */
+/** Turns an error that a call threw into the error for its client. */
 export function wireErrorOf(
   error: unknown,
   call: { readonly signal: AbortSignal; readonly name: string; readonly log: OperatorLog },

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { sha256 } from "@steps/model";
-import type { Job, JobTable } from "../job-spec.ts";
+import { sha256 } from "@steps/platform";
+import type { JobHandle, JobTable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** The metadata that carries a job's token: given with Run it pins the job to whoever knows it. */
@@ -13,7 +13,7 @@ export function tokenDigestOf(headers: Headers): string | undefined {
 }
 
 /** Whether a caller may follow, cancel and close a job: it has no token, or the caller knows it. */
-export function mayUse(job: Job, headers: Headers): boolean {
+export function mayUse(job: JobHandle, headers: Headers): boolean {
   const { tokenDigest } = job.info;
   if (tokenDigest === undefined) return true;
   const given = tokenDigestOf(headers);
@@ -25,7 +25,7 @@ export function mayUse(job: Job, headers: Headers): boolean {
  *
  * @throws {ServiceError} REQUEST_INVALID without an id, JOB_NOT_FOUND, TOKEN_MISSING, TOKEN_WRONG
  */
-export function requireJob(jobs: JobTable, id: string, headers: Headers): Job {
+export function requireJob(jobs: JobTable, id: string, headers: Headers): JobHandle {
   if (id === "") throw new ServiceError("REQUEST_INVALID", "id: the id of a job is missing");
   const job = jobs.get(id);
   if (job === undefined) throw new ServiceError("JOB_NOT_FOUND", `There is no job "${id.slice(0, 256)}"`);
@@ -34,7 +34,7 @@ export function requireJob(jobs: JobTable, id: string, headers: Headers): Job {
 }
 
 /** @throws {ServiceError} TOKEN_MISSING, TOKEN_WRONG for a job that has another token */
-export function requireToken(job: Job, headers: Headers): void {
+export function requireToken(job: JobHandle, headers: Headers): void {
   if (mayUse(job, headers)) return;
   if (tokenDigestOf(headers) === undefined)
     throw new ServiceError("TOKEN_MISSING", `Job "${job.id}" has a token, and the call has none`, {

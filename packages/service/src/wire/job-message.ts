@@ -2,7 +2,7 @@ import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { RunStatus, type StepResult, StepResultSchema } from "@steps/proto";
 import { Job_JobStatus, type JobSchema } from "@steps/proto/service";
-import type { JobInfo, ResultState } from "../job-spec.ts";
+import type { JobInfo, ResultState } from "../job-submission.ts";
 
 /** A job as our service tells of it; why it failed only to those who may use it. */
 export function jobMessage(info: JobInfo, mayUse: boolean): MessageInitShape<typeof JobSchema> {
@@ -11,9 +11,9 @@ export function jobMessage(info: JobInfo, mayUse: boolean): MessageInitShape<typ
     id,
     status: seedStatus(status),
     startedTime: timestampFromMs(startedAt),
-    ...(finishedAt === undefined ? {} : { finishedTime: timestampFromMs(finishedAt) }),
+    finishedTime: finishedAt === undefined ? undefined : timestampFromMs(finishedAt),
     ...(status === "running" ? {} : { runStatus: RunStatus[status] }),
-    ...(exitCode === undefined ? {} : { exitCode }),
+    exitCode,
     ...(error === undefined || !mayUse ? {} : { error }),
     stdoutBytes: BigInt(stdoutBytes),
     stderrBytes: BigInt(stderrBytes),

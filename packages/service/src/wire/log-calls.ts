@@ -6,7 +6,7 @@ import {
   gitlab,
   StepRunner,
 } from "@steps/proto/service";
-import type { OutputPiece } from "../job-spec.ts";
+import type { OutputPiece } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ByteCall, ByteMessage } from "./byte-stream.ts";
 import { requireJob } from "./job-access.ts";

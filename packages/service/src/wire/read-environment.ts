@@ -1,4 +1,4 @@
-import { isAbsolute, normalize } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { ServiceError } from "../service-error.ts";
 
 /**
@@ -18,8 +18,14 @@ export function assertEnvironment(field: string, env: Readonly<Record<string, st
 
 /** @throws {ServiceError} REQUEST_INVALID for a path that is not absolute */
 export function readWorkDir(given: string, fallback: string): string {
-  if (given === "") return fallback;
-  if (!isAbsolute(given) || given.includes("\0"))
+  if (given !== "" && !isAbsolute(given))
     throw new ServiceError("REQUEST_INVALID", `work_dir: "${given.slice(0, 200)}" is not an absolute path`);
-  return normalize(given);
+  return resolveWorkDir(given, fallback);
+}
+
+/** A path as GitLab's service takes it: from the service's own directory. @throws {ServiceError} REQUEST_INVALID */
+export function resolveWorkDir(given: string, serviceDir: string): string {
+  if (given.includes("\0"))
+    throw new ServiceError("REQUEST_INVALID", `work_dir: "${given.slice(0, 200)}" holds a NUL character`);
+  return resolve(serviceDir, given);
 }

@@ -1,12 +1,21 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Duration, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { secretVariableNames } from "@steps/engine";
-import { createObject, digestOf, type RuntimeValue, sensitive, type Spec, type Value } from "@steps/model";
+import {
+  createObject,
+  mapObject,
+  type RuntimeString,
+  type RuntimeValue,
+  sensitive,
+  type Spec,
+  type Value,
+} from "@steps/model";
+import { digestOf } from "@steps/platform";
 import { StepSchema } from "@steps/proto";
 import { type RunRequest, RunRequest_StepType, RunRequestSchema } from "@steps/proto/service";
-import type { JobSpec, JobVariable } from "../job-spec.ts";
+import type { JobSubmission, JobVariable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
-import { compileDefinition } from "./compile-definition.ts";
+import { assertTextLength, compileDefinition } from "./compile-definition.ts";
 import { assertEnvironment, readWorkDir } from "./read-environment.ts";
 
 /**
@@ -14,34 +23,41 @@ import { assertEnvironment, readWorkDir } from "./read-environment.ts";
  *
  * @throws {ServiceError} REQUEST_INVALID
  */
-export async function readRunRequest(request: RunRequest, workDir: string): Promise<Omit<JobSpec, "tokenDigest">> {
+export async function readRunRequest(
+  request: RunRequest,
+  workDir: string,
+): Promise<Omit<JobSubmission, "tokenDigest">> {
+  for (const name of ["definition", "ciScript"] as const) assertTextLength(TEXT_NAMES[name], request[name]);
   const requestDigest = digestRequest(request);
   assertEnvironment("env", request.env);
   const variables = request.variables.map(readVariable);
-  const secrets = [...request.maskedValues];
-  const granted = Object.values(request.secrets);
-  const hidden = [...secrets, ...granted, ...variables.filter(({ isMasked }) => isMasked).map(({ value }) => value)];
+  const { maskedValues } = request;
+  const grants = mapObject(request.secrets, (value) => sensitive(value) as RuntimeString);
+  const masked = variables.filter(({ isMasked }) => isMasked).map(({ value }) => value);
   const source = definitionOf(request);
-  const compiled = await compileDefinition(source, hidden);
+  const compiled = await compileDefinition(source, [...maskedValues, ...Object.values(request.secrets), ...masked]);
   const timeoutMs = readDuration("timeout", request.timeout);
-  const graceMs = readDuration("grace", request.grace);
   return {
     id: request.id,
     requestDigest,
-    isStrict: true,
-    source: source.name,
-    ...compiled,
-    inputs: readInputs(request, compiled.specDefinition.spec),
+    refusesOtherRequest: true,
+    job: {
+      name: request.jobName === "" ? undefined : request.jobName,
+      source: source.name,
+      ...compiled,
+      inputs: readInputs(request, compiled.specDefinition.spec),
+      env: request.env,
+      grants: Object.keys(grants).length === 0 ? undefined : grants,
+      maskedValues,
+      workDir: readWorkDir(request.workDir, workDir),
+    },
     variables,
-    env: request.env,
-    secrets,
-    ...(granted.length === 0 ? {} : { grants: request.secrets }),
-    workDir: readWorkDir(request.workDir, workDir),
-    ...(request.jobName === "" ? {} : { jobName: request.jobName }),
-    ...(timeoutMs === undefined || timeoutMs === 0 ? {} : { timeoutMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    timeoutMs: timeoutMs === 0 ? undefined : timeoutMs,
+    graceMs: readDuration("grace", request.grace),
   };
 }
+
+const TEXT_NAMES = { definition: "definition", ciScript: "ci_script" } as const;
 
 /** SHA-256 over the canonical JSON of a request. @throws {ServiceError} REQUEST_INVALID for what JSON cannot hold */
 function digestRequest(request: RunRequest): string {

@@ -1,11 +1,11 @@
-import type { Job, JobSpec, JobTable } from "../job-spec.ts";
+import type { JobHandle, JobSubmission, JobTable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { requireToken, TOKEN_HEADER, tokenDigestOf } from "./job-access.ts";
 
-/** What the calls of both services share. */
+/** The state that the calls of both services share. */
 export interface CallContext {
   readonly jobs: JobTable;
-  /** Where a job runs that does not say where. Absolute. */
+  /** The working directory of jobs that name none; absolute. */
   readonly workDir: string;
   /** A job without a token is refused. */
   readonly requiresToken: boolean;
@@ -16,9 +16,13 @@ export interface CallContext {
  *
  * @throws {ServiceError} as the table's `run()`; TOKEN_MISSING, TOKEN_WRONG
  */
-export function startJob(context: CallContext, spec: Omit<JobSpec, "tokenDigest">, headers: Headers): Job {
-  const tokenDigest = assertMayRun(context, spec.id, headers);
-  return context.jobs.run(tokenDigest === undefined ? spec : { ...spec, tokenDigest });
+export function startJob(
+  context: CallContext,
+  submission: Omit<JobSubmission, "tokenDigest">,
+  headers: Headers,
+): JobHandle {
+  const tokenDigest = assertMayRun(context, submission.id, headers);
+  return context.jobs.run(tokenDigest === undefined ? submission : { ...submission, tokenDigest });
 }
 
 /**

@@ -5,6 +5,15 @@ import { ERROR_HEADER, wireText } from "./connect-error.ts";
 
 const MAX_VIOLATIONS = 20;
 
+const patterns = new Map<string, RegExp>();
+
+// The patterns are our own and mean the same to JavaScript. The library's engine takes ten seconds for a text of 60 MiB.
+function regexMatch(pattern: string, text: string): boolean {
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) patterns.set(pattern, (compiled = new RegExp(pattern, "u")));
+  return compiled.test(text);
+}
+
 interface Library {
   readonly validator: Validator;
   readonly violationsToProto: typeof violationsToProto;
@@ -41,7 +50,7 @@ export async function checkRequest(schema: DescMessage, message: MessageShape<De
   // A service that nobody calls does not hold the library in memory.
   if (library === undefined) {
     const module = await import("@bufbuild/protovalidate");
-    library = { validator: module.createValidator(), violationsToProto: module.violationsToProto };
+    library = { validator: module.createValidator({ regexMatch }), violationsToProto: module.violationsToProto };
   }
   const result = library.validator.validate(schema, message);
   if (result.kind === "valid") return;

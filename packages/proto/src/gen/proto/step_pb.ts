@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file proto/step.proto.
  */
 export const file_proto_step: GenFile = /*@__PURE__*/
-  fileDesc("ChBwcm90by9zdGVwLnByb3RvEgVwcm90byJECghWYXJpYWJsZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSDAoEZmlsZRgDIAEoCBIOCgZtYXNrZWQYBCABKAgiPAoDSm9iEiIKCXZhcmlhYmxlcxgBIAMoCzIPLnByb3RvLlZhcmlhYmxlEhEKCWJ1aWxkX2RpchgEIAEoCSKnAQoKUnVuUmVxdWVzdBIKCgJpZBgBIAEoCRIQCgh3b3JrX2RpchgCIAEoCRInCgNlbnYYAyADKAsyGi5wcm90by5SdW5SZXF1ZXN0LkVudkVudHJ5EhcKA2pvYhgFIAEoCzIKLnByb3RvLkpvYhINCgVzdGVwcxgGIAEoCRoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg0KC1J1blJlc3BvbnNlIi8KEUZvbGxvd0xvZ3NSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBm9mZnNldBgCIAEoAyIiChJGb2xsb3dMb2dzUmVzcG9uc2USDAoEZGF0YRgBIAEoDCIaCgxDbG9zZVJlcXVlc3QSCgoCaWQYASABKAkiDwoNQ2xvc2VSZXNwb25zZSIbCg1DYW5jZWxSZXF1ZXN0EgoKAmlkGAEgASgJIhAKDkNhbmNlbFJlc3BvbnNlIhsKDVN0YXR1c1JlcXVlc3QSCgoCaWQYASABKAkirQEKBlN0YXR1cxIKCgJpZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEigKBnN0YXR1cxgDIAEoDjIYLnByb3RvLlN0ZXBSZXN1bHQuU3RhdHVzEi4KCnN0YXJ0X3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCItCg5TdGF0dXNSZXNwb25zZRIbCgRqb2JzGAEgAygLMg0ucHJvdG8uU3RhdHVzIvMCCgRTdGVwEgwKBG5hbWUYASABKAkSIwoEc3RlcBgCIAEoCzIVLnByb3RvLlN0ZXAuUmVmZXJlbmNlEiEKA2VudhgDIAMoCzIULnByb3RvLlN0ZXAuRW52RW50cnkSJwoGaW5wdXRzGAQgAygLMhcucHJvdG8uU3RlcC5JbnB1dHNFbnRyeRoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkUKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaeQoJUmVmZXJlbmNlEi4KCHByb3RvY29sGAEgASgOMhwucHJvdG8uU3RlcFJlZmVyZW5jZVByb3RvY29sEgsKA3VybBgCIAEoCRIMCgRwYXRoGAMgAygJEhAKCGZpbGVuYW1lGAQgASgJEg8KB3ZlcnNpb24YBSABKAki/gIKCkRlZmluaXRpb24SIwoEdHlwZRgBIAEoDjIVLnByb3RvLkRlZmluaXRpb25UeXBlEiQKBGV4ZWMYAiABKAsyFi5wcm90by5EZWZpbml0aW9uLkV4ZWMSGgoFc3RlcHMYAyADKAsyCy5wcm90by5TdGVwEi8KB291dHB1dHMYBCADKAsyHi5wcm90by5EZWZpbml0aW9uLk91dHB1dHNFbnRyeRInCgNlbnYYBSADKAsyGi5wcm90by5EZWZpbml0aW9uLkVudkVudHJ5EhAKCGRlbGVnYXRlGAYgASgJGkYKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKQoERXhlYxIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJIqYECgRTcGVjEiEKBHNwZWMYASABKAsyEy5wcm90by5TcGVjLkNvbnRlbnQa+gMKB0NvbnRlbnQSLwoGaW5wdXRzGAEgAygLMh8ucHJvdG8uU3BlYy5Db250ZW50LklucHV0c0VudHJ5EjEKB291dHB1dHMYAiADKAsyIC5wcm90by5TcGVjLkNvbnRlbnQuT3V0cHV0c0VudHJ5EioKDW91dHB1dF9tZXRob2QYAyABKA4yEy5wcm90by5PdXRwdXRNZXRob2QaSAoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEigKBXZhbHVlGAIgASgLMhkucHJvdG8uU3BlYy5Db250ZW50LklucHV0OgI4ARpKCgxPdXRwdXRzRW50cnkSCwoDa2V5GAEgASgJEikKBXZhbHVlGAIgASgLMhoucHJvdG8uU3BlYy5Db250ZW50Lk91dHB1dDoCOAEaYwoFSW5wdXQSHgoEdHlwZRgBIAEoDjIQLnByb3RvLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCBpkCgZPdXRwdXQSHgoEdHlwZRgBIAEoDjIQLnByb3RvLlZhbHVlVHlwZRInCgdkZWZhdWx0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhEKCXNlbnNpdGl2ZRgDIAEoCCJSCg5TcGVjRGVmaW5pdGlvbhIZCgRzcGVjGAEgASgLMgsucHJvdG8uU3BlYxIlCgpkZWZpbml0aW9uGAIgASgLMhEucHJvdG8uRGVmaW5pdGlvbiKrBQoKU3RlcFJlc3VsdBIZCgRzdGVwGAEgASgLMgsucHJvdG8uU3RlcBIuCg9zcGVjX2RlZmluaXRpb24YAiABKAsyFS5wcm90by5TcGVjRGVmaW5pdGlvbhIoCgZzdGF0dXMYBCABKA4yGC5wcm90by5TdGVwUmVzdWx0LlN0YXR1cxIvCgdvdXRwdXRzGAUgAygLMh4ucHJvdG8uU3RlcFJlc3VsdC5PdXRwdXRzRW50cnkSLwoHZXhwb3J0cxgGIAMoCzIeLnByb3RvLlN0ZXBSZXN1bHQuRXhwb3J0c0VudHJ5EicKA2VudhgHIAMoCzIaLnByb3RvLlN0ZXBSZXN1bHQuRW52RW50cnkSMQoLZXhlY19yZXN1bHQYCCABKAsyHC5wcm90by5TdGVwUmVzdWx0LkV4ZWNSZXN1bHQSKwoQc3ViX3N0ZXBfcmVzdWx0cxgJIAMoCzIRLnByb3RvLlN0ZXBSZXN1bHQaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaLgoMRXhwb3J0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpCCgpFeGVjUmVzdWx0Eg8KB2NvbW1hbmQYASADKAkSEAoId29ya19kaXIYAiABKAkSEQoJZXhpdF9jb2RlGAMgASgFIk8KBlN0YXR1cxIPCgt1bnNwZWNpZmllZBAAEgsKB3J1bm5pbmcQARILCgdzdWNjZXNzEAISCwoHZmFpbHVyZRADEg0KCWNhbmNlbGxlZBAESgQIAxAEKosBChVTdGVwUmVmZXJlbmNlUHJvdG9jb2wSJwojc3RlcF9yZWZlcmVuY2VfcHJvdG9jb2xfdW5zcGVjaWZpZWQQABIJCgVsb2NhbBABEgcKA2dpdBACEgcKA3ppcBADEgcKA29jaRAEEggKBGRpc3QQBRILCgdkeW5hbWljEAYSDAoIc3BlY19kZWYQBypGCg5EZWZpbml0aW9uVHlwZRIfChtkZWZpbml0aW9uX3R5cGVfdW5zcGVjaWZpZWQQABIICgRleGVjEAESCQoFc3RlcHMQAipICgxPdXRwdXRNZXRob2QSHQoZb3V0cHV0X21ldGhvZF91bnNwZWNpZmllZBAAEgsKB291dHB1dHMQARIMCghkZWxlZ2F0ZRACKmkKCVZhbHVlVHlwZRIaChZ2YWx1ZV90eXBlX3Vuc3BlY2lmaWVkEAASCgoGc3RyaW5nEAISCgoGbnVtYmVyEAMSCwoHYm9vbGVhbhAEEgoKBnN0cnVjdBAFEgkKBWFycmF5EAYiBAgBEAEyoQIKClN0ZXBSdW5uZXISLAoDUnVuEhEucHJvdG8uUnVuUmVxdWVzdBoSLnByb3RvLlJ1blJlc3BvbnNlEkMKCkZvbGxvd0xvZ3MSGC5wcm90by5Gb2xsb3dMb2dzUmVxdWVzdBoZLnByb3RvLkZvbGxvd0xvZ3NSZXNwb25zZTABEjIKBUNsb3NlEhMucHJvdG8uQ2xvc2VSZXF1ZXN0GhQucHJvdG8uQ2xvc2VSZXNwb25zZRI1CgZTdGF0dXMSFC5wcm90by5TdGF0dXNSZXF1ZXN0GhUucHJvdG8uU3RhdHVzUmVzcG9uc2USNQoGQ2FuY2VsEhQucHJvdG8uQ2FuY2VsUmVxdWVzdBoVLnByb3RvLkNhbmNlbFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChBwcm90by9zdGVwLnByb3RvEgVwcm90byJECghWYXJpYWJsZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkSDAoEZmlsZRgDIAEoCBIOCgZtYXNrZWQYBCABKAgiPAoDSm9iEiIKCXZhcmlhYmxlcxgBIAMoCzIPLnByb3RvLlZhcmlhYmxlEhEKCWJ1aWxkX2RpchgEIAEoCSKnAQoKUnVuUmVxdWVzdBIKCgJpZBgBIAEoCRIQCgh3b3JrX2RpchgCIAEoCRInCgNlbnYYAyADKAsyGi5wcm90by5SdW5SZXF1ZXN0LkVudkVudHJ5EhcKA2pvYhgFIAEoCzIKLnByb3RvLkpvYhINCgVzdGVwcxgGIAEoCRoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg0KC1J1blJlc3BvbnNlIi8KEUZvbGxvd0xvZ3NSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBm9mZnNldBgCIAEoAyIiChJGb2xsb3dMb2dzUmVzcG9uc2USDAoEZGF0YRgBIAEoDCIaCgxDbG9zZVJlcXVlc3QSCgoCaWQYASABKAkiDwoNQ2xvc2VSZXNwb25zZSIbCg1DYW5jZWxSZXF1ZXN0EgoKAmlkGAEgASgJIhAKDkNhbmNlbFJlc3BvbnNlIhsKDVN0YXR1c1JlcXVlc3QSCgoCaWQYASABKAkirQEKBlN0YXR1cxIKCgJpZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEigKBnN0YXR1cxgDIAEoDjIYLnByb3RvLlN0ZXBSZXN1bHQuU3RhdHVzEi4KCnN0YXJ0X3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCItCg5TdGF0dXNSZXNwb25zZRIbCgRqb2JzGAEgAygLMg0ucHJvdG8uU3RhdHVzIpMECgRTdGVwEgwKBG5hbWUYASABKAkSIwoEc3RlcBgCIAEoCzIVLnByb3RvLlN0ZXAuUmVmZXJlbmNlEiEKA2VudhgDIAMoCzIULnByb3RvLlN0ZXAuRW52RW50cnkSJwoGaW5wdXRzGAQgAygLMhcucHJvdG8uU3RlcC5JbnB1dHNFbnRyeRoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkUKC0lucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEamAIKCVJlZmVyZW5jZRIuCghwcm90b2NvbBgBIAEoDjIcLnByb3RvLlN0ZXBSZWZlcmVuY2VQcm90b2NvbBILCgN1cmwYAiABKAkSDAoEcGF0aBgDIAMoCRIQCghmaWxlbmFtZRgEIAEoCRIPCgd2ZXJzaW9uGAUgASgJEhAKCHJlZ2lzdHJ5GAYgASgJEhIKCnJlcG9zaXRvcnkYByABKAkSCwoDdGFnGAggASgJEiYKB3NwZWNEZWYYCSABKAsyFS5wcm90by5TcGVjRGVmaW5pdGlvbhISCghwYXRoX2V4cBgKIAEoCUgAEiEKBXBhdGhzGAsgASgLMhAucHJvdG8uUGF0aFBhcnRzSABCCwoJc3RlcF9wYXRoIhoKCVBhdGhQYXJ0cxINCgVwYXJ0cxgBIAMoCSL+AgoKRGVmaW5pdGlvbhIjCgR0eXBlGAEgASgOMhUucHJvdG8uRGVmaW5pdGlvblR5cGUSJAoEZXhlYxgCIAEoCzIWLnByb3RvLkRlZmluaXRpb24uRXhlYxIaCgVzdGVwcxgDIAMoCzILLnByb3RvLlN0ZXASLwoHb3V0cHV0cxgEIAMoCzIeLnByb3RvLkRlZmluaXRpb24uT3V0cHV0c0VudHJ5EicKA2VudhgFIAMoCzIaLnByb3RvLkRlZmluaXRpb24uRW52RW50cnkSEAoIZGVsZWdhdGUYBiABKAkaRgoMT3V0cHV0c0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAEaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARopCgRFeGVjEg8KB2NvbW1hbmQYASADKAkSEAoId29ya19kaXIYAiABKAkipgQKBFNwZWMSIQoEc3BlYxgBIAEoCzITLnByb3RvLlNwZWMuQ29udGVudBr6AwoHQ29udGVudBIvCgZpbnB1dHMYASADKAsyHy5wcm90by5TcGVjLkNvbnRlbnQuSW5wdXRzRW50cnkSMQoHb3V0cHV0cxgCIAMoCzIgLnByb3RvLlNwZWMuQ29udGVudC5PdXRwdXRzRW50cnkSKgoNb3V0cHV0X21ldGhvZBgDIAEoDjITLnByb3RvLk91dHB1dE1ldGhvZBpICgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSKAoFdmFsdWUYAiABKAsyGS5wcm90by5TcGVjLkNvbnRlbnQuSW5wdXQ6AjgBGkoKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSKQoFdmFsdWUYAiABKAsyGi5wcm90by5TcGVjLkNvbnRlbnQuT3V0cHV0OgI4ARpjCgVJbnB1dBIeCgR0eXBlGAEgASgOMhAucHJvdG8uVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIGmQKBk91dHB1dBIeCgR0eXBlGAEgASgOMhAucHJvdG8uVmFsdWVUeXBlEicKB2RlZmF1bHQYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSEQoJc2Vuc2l0aXZlGAMgASgIIlgKDlNwZWNEZWZpbml0aW9uEhkKBHNwZWMYASABKAsyCy5wcm90by5TcGVjEiUKCmRlZmluaXRpb24YAiABKAsyES5wcm90by5EZWZpbml0aW9uSgQIAxAEIqoFCgpTdGVwUmVzdWx0EhkKBHN0ZXAYASABKAsyCy5wcm90by5TdGVwEi0KDnNwZWNEZWZpbml0aW9uGAIgASgLMhUucHJvdG8uU3BlY0RlZmluaXRpb24SKAoGc3RhdHVzGAQgASgOMhgucHJvdG8uU3RlcFJlc3VsdC5TdGF0dXMSLwoHb3V0cHV0cxgFIAMoCzIeLnByb3RvLlN0ZXBSZXN1bHQuT3V0cHV0c0VudHJ5Ei8KB2V4cG9ydHMYBiADKAsyHi5wcm90by5TdGVwUmVzdWx0LkV4cG9ydHNFbnRyeRInCgNlbnYYByADKAsyGi5wcm90by5TdGVwUmVzdWx0LkVudkVudHJ5EjEKC2V4ZWNfcmVzdWx0GAggASgLMhwucHJvdG8uU3RlcFJlc3VsdC5FeGVjUmVzdWx0EisKEHN1Yl9zdGVwX3Jlc3VsdHMYCSADKAsyES5wcm90by5TdGVwUmVzdWx0GkYKDE91dHB1dHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBGi4KDEV4cG9ydHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaQgoKRXhlY1Jlc3VsdBIPCgdjb21tYW5kGAEgAygJEhAKCHdvcmtfZGlyGAIgASgJEhEKCWV4aXRfY29kZRgDIAEoBSJPCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABILCgdydW5uaW5nEAESCwoHc3VjY2VzcxACEgsKB2ZhaWx1cmUQAxINCgljYW5jZWxsZWQQBEoECAMQBCqLAQoVU3RlcFJlZmVyZW5jZVByb3RvY29sEicKI3N0ZXBfcmVmZXJlbmNlX3Byb3RvY29sX3Vuc3BlY2lmaWVkEAASCQoFbG9jYWwQARIHCgNnaXQQAhIHCgN6aXAQAxIHCgNvY2kQBBIICgRkaXN0EAUSCwoHZHluYW1pYxAGEgwKCHNwZWNfZGVmEAcqRgoORGVmaW5pdGlvblR5cGUSHwobZGVmaW5pdGlvbl90eXBlX3Vuc3BlY2lmaWVkEAASCAoEZXhlYxABEgkKBXN0ZXBzEAIqSAoMT3V0cHV0TWV0aG9kEh0KGW91dHB1dF9tZXRob2RfdW5zcGVjaWZpZWQQABILCgdvdXRwdXRzEAESDAoIZGVsZWdhdGUQAippCglWYWx1ZVR5cGUSGgoWdmFsdWVfdHlwZV91bnNwZWNpZmllZBAAEgoKBnN0cmluZxACEgoKBm51bWJlchADEgsKB2Jvb2xlYW4QBBIKCgZzdHJ1Y3QQBRIJCgVhcnJheRAGIgQIARABMqECCgpTdGVwUnVubmVyEiwKA1J1bhIRLnByb3RvLlJ1blJlcXVlc3QaEi5wcm90by5SdW5SZXNwb25zZRJDCgpGb2xsb3dMb2dzEhgucHJvdG8uRm9sbG93TG9nc1JlcXVlc3QaGS5wcm90by5Gb2xsb3dMb2dzUmVzcG9uc2UwARIyCgVDbG9zZRITLnByb3RvLkNsb3NlUmVxdWVzdBoULnByb3RvLkNsb3NlUmVzcG9uc2USNQoGU3RhdHVzEhQucHJvdG8uU3RhdHVzUmVxdWVzdBoVLnByb3RvLlN0YXR1c1Jlc3BvbnNlEjUKBkNhbmNlbBIULnByb3RvLkNhbmNlbFJlcXVlc3QaFS5wcm90by5DYW5jZWxSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message proto.Variable
@@ -559,6 +559,43 @@ export type Step_Reference = Message<"proto.Step.Reference"> & {
    * @generated from field: string version = 5;
    */
   version: string;
+
+  /**
+   * @generated from field: string registry = 6;
+   */
+  registry: string;
+
+  /**
+   * @generated from field: string repository = 7;
+   */
+  repository: string;
+
+  /**
+   * @generated from field: string tag = 8;
+   */
+  tag: string;
+
+  /**
+   * @generated from field: proto.SpecDefinition specDef = 9;
+   */
+  specDef?: SpecDefinition | undefined;
+
+  /**
+   * @generated from oneof proto.Step.Reference.step_path
+   */
+  stepPath: {
+    /**
+     * @generated from field: string path_exp = 10;
+     */
+    value: string;
+    case: "pathExp";
+  } | {
+    /**
+     * @generated from field: proto.PathParts paths = 11;
+     */
+    value: PathParts;
+    case: "paths";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -589,6 +626,36 @@ export type Step_ReferenceJson = {
    * @generated from field: string version = 5;
    */
   version?: string;
+
+  /**
+   * @generated from field: string registry = 6;
+   */
+  registry?: string;
+
+  /**
+   * @generated from field: string repository = 7;
+   */
+  repository?: string;
+
+  /**
+   * @generated from field: string tag = 8;
+   */
+  tag?: string;
+
+  /**
+   * @generated from field: proto.SpecDefinition specDef = 9;
+   */
+  specDef?: SpecDefinitionJson;
+
+  /**
+   * @generated from field: string path_exp = 10;
+   */
+  pathExp?: string;
+
+  /**
+   * @generated from field: proto.PathParts paths = 11;
+   */
+  paths?: PathPartsJson;
 };
 
 /**
@@ -597,6 +664,33 @@ export type Step_ReferenceJson = {
  */
 export const Step_ReferenceSchema: GenMessage<Step_Reference, {jsonType: Step_ReferenceJson}> = /*@__PURE__*/
   messageDesc(file_proto_step, 13, 0);
+
+/**
+ * @generated from message proto.PathParts
+ */
+export type PathParts = Message<"proto.PathParts"> & {
+  /**
+   * @generated from field: repeated string parts = 1;
+   */
+  parts: string[];
+};
+
+/**
+ * @generated from message proto.PathParts
+ */
+export type PathPartsJson = {
+  /**
+   * @generated from field: repeated string parts = 1;
+   */
+  parts?: string[];
+};
+
+/**
+ * Describes the message proto.PathParts.
+ * Use `create(PathPartsSchema)` to create a new message.
+ */
+export const PathPartsSchema: GenMessage<PathParts, {jsonType: PathPartsJson}> = /*@__PURE__*/
+  messageDesc(file_proto_step, 14);
 
 /**
  * @generated from message proto.Definition
@@ -673,7 +767,7 @@ export type DefinitionJson = {
  * Use `create(DefinitionSchema)` to create a new message.
  */
 export const DefinitionSchema: GenMessage<Definition, {jsonType: DefinitionJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 14);
+  messageDesc(file_proto_step, 15);
 
 /**
  * @generated from message proto.Definition.Exec
@@ -710,7 +804,7 @@ export type Definition_ExecJson = {
  * Use `create(Definition_ExecSchema)` to create a new message.
  */
 export const Definition_ExecSchema: GenMessage<Definition_Exec, {jsonType: Definition_ExecJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 14, 0);
+  messageDesc(file_proto_step, 15, 0);
 
 /**
  * @generated from message proto.Spec
@@ -737,7 +831,7 @@ export type SpecJson = {
  * Use `create(SpecSchema)` to create a new message.
  */
 export const SpecSchema: GenMessage<Spec, {jsonType: SpecJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 15);
+  messageDesc(file_proto_step, 16);
 
 /**
  * @generated from message proto.Spec.Content
@@ -784,7 +878,7 @@ export type Spec_ContentJson = {
  * Use `create(Spec_ContentSchema)` to create a new message.
  */
 export const Spec_ContentSchema: GenMessage<Spec_Content, {jsonType: Spec_ContentJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 15, 0);
+  messageDesc(file_proto_step, 16, 0);
 
 /**
  * @generated from message proto.Spec.Content.Input
@@ -831,7 +925,7 @@ export type Spec_Content_InputJson = {
  * Use `create(Spec_Content_InputSchema)` to create a new message.
  */
 export const Spec_Content_InputSchema: GenMessage<Spec_Content_Input, {jsonType: Spec_Content_InputJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 15, 0, 0);
+  messageDesc(file_proto_step, 16, 0, 0);
 
 /**
  * @generated from message proto.Spec.Content.Output
@@ -878,7 +972,7 @@ export type Spec_Content_OutputJson = {
  * Use `create(Spec_Content_OutputSchema)` to create a new message.
  */
 export const Spec_Content_OutputSchema: GenMessage<Spec_Content_Output, {jsonType: Spec_Content_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 15, 0, 1);
+  messageDesc(file_proto_step, 16, 0, 1);
 
 /**
  * @generated from message proto.SpecDefinition
@@ -915,7 +1009,7 @@ export type SpecDefinitionJson = {
  * Use `create(SpecDefinitionSchema)` to create a new message.
  */
 export const SpecDefinitionSchema: GenMessage<SpecDefinition, {jsonType: SpecDefinitionJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 16);
+  messageDesc(file_proto_step, 17);
 
 /**
  * @generated from message proto.StepResult
@@ -927,7 +1021,7 @@ export type StepResult = Message<"proto.StepResult"> & {
   step?: Step | undefined;
 
   /**
-   * @generated from field: proto.SpecDefinition spec_definition = 2;
+   * @generated from field: proto.SpecDefinition specDefinition = 2;
    */
   specDefinition?: SpecDefinition | undefined;
 
@@ -972,7 +1066,7 @@ export type StepResultJson = {
   step?: StepJson;
 
   /**
-   * @generated from field: proto.SpecDefinition spec_definition = 2;
+   * @generated from field: proto.SpecDefinition specDefinition = 2;
    */
   specDefinition?: SpecDefinitionJson;
 
@@ -1012,7 +1106,7 @@ export type StepResultJson = {
  * Use `create(StepResultSchema)` to create a new message.
  */
 export const StepResultSchema: GenMessage<StepResult, {jsonType: StepResultJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 17);
+  messageDesc(file_proto_step, 18);
 
 /**
  * @generated from message proto.StepResult.ExecResult
@@ -1059,7 +1153,7 @@ export type StepResult_ExecResultJson = {
  * Use `create(StepResult_ExecResultSchema)` to create a new message.
  */
 export const StepResult_ExecResultSchema: GenMessage<StepResult_ExecResult, {jsonType: StepResult_ExecResultJson}> = /*@__PURE__*/
-  messageDesc(file_proto_step, 17, 0);
+  messageDesc(file_proto_step, 18, 0);
 
 /**
  * @generated from enum proto.StepResult.Status
@@ -1105,7 +1199,7 @@ export type StepResult_StatusJson = "unspecified" | "running" | "success" | "fai
  * Describes the enum proto.StepResult.Status.
  */
 export const StepResult_StatusSchema: GenEnum<StepResult_Status, StepResult_StatusJson> = /*@__PURE__*/
-  enumDesc(file_proto_step, 17, 0);
+  enumDesc(file_proto_step, 18, 0);
 
 /**
  * @generated from enum proto.StepReferenceProtocol

@@ -53,7 +53,7 @@ export type Step = Message<"steps.v1.Step"> & {
   control?: Step_Control | undefined;
 
   /**
-   * What the step is granted, by the names under which its spec asks: texts with expressions.
+   * The secrets that the step is granted, by the names in its spec. The texts may hold expressions.
    *
    * @generated from field: map<string, string> secrets = 101;
    */
@@ -101,7 +101,7 @@ export type StepJson = {
   control?: Step_ControlJson;
 
   /**
-   * What the step is granted, by the names under which its spec asks: texts with expressions.
+   * The secrets that the step is granted, by the names in its spec. The texts may hold expressions.
    *
    * @generated from field: map<string, string> secrets = 101;
    */
@@ -278,7 +278,7 @@ export type Step_Retry = Message<"steps.v1.Step.Retry"> & {
   max: number;
 
   /**
-   * Before the second attempt; twice as long before each one after that.
+   * The wait before the second attempt; it doubles before each one after that.
    *
    * @generated from field: google.protobuf.Duration backoff = 2;
    */
@@ -297,7 +297,7 @@ export type Step_RetryJson = {
   max?: number;
 
   /**
-   * Before the second attempt; twice as long before each one after that.
+   * The wait before the second attempt; it doubles before each one after that.
    *
    * @generated from field: google.protobuf.Duration backoff = 2;
    */
@@ -503,7 +503,7 @@ export const PathPartsSchema: GenMessage<PathParts, {jsonType: PathPartsJson}> =
   messageDesc(file_steps_v1_step, 1);
 
 /**
- * What a step does: run a command, or run more steps.
+ * The definition of a step: it runs a command, or more steps.
  *
  * @generated from message steps.v1.Definition
  */
@@ -568,7 +568,7 @@ export type Definition = Message<"steps.v1.Definition"> & {
 };
 
 /**
- * What a step does: run a command, or run more steps.
+ * The definition of a step: it runs a command, or more steps.
  *
  * @generated from message steps.v1.Definition
  */
@@ -659,7 +659,7 @@ export type Definition_Exec = Message<"steps.v1.Definition.Exec"> & {
   timeout?: Duration | undefined;
 
   /**
-   * What the process has between TERM and KILL, where that is less than what the job gives.
+   * How long the process has between TERM and KILL, where that is less than the job gives.
    *
    * @generated from field: google.protobuf.Duration cancel_timeout = 101;
    */
@@ -693,7 +693,7 @@ export type Definition_ExecJson = {
   timeout?: DurationJson;
 
   /**
-   * What the process has between TERM and KILL, where that is less than what the job gives.
+   * How long the process has between TERM and KILL, where that is less than the job gives.
    *
    * @generated from field: google.protobuf.Duration cancel_timeout = 101;
    */
@@ -774,7 +774,7 @@ export type Definition_Github = Message<"steps.v1.Definition.Github"> & {
   args?: Definition_Args | undefined;
 
   /**
-   * What is said to a caller that sets the input.
+   * The warnings for callers that set deprecated inputs, by input name.
    *
    * @generated from field: map<string, string> deprecated_inputs = 10;
    */
@@ -867,7 +867,7 @@ export type Definition_GithubJson = {
   args?: Definition_ArgsJson;
 
   /**
-   * What is said to a caller that sets the input.
+   * The warnings for callers that set deprecated inputs, by input name.
    *
    * @generated from field: map<string, string> deprecated_inputs = 10;
    */
@@ -972,7 +972,7 @@ export const Definition_InheritEnvSchema: GenMessage<Definition_InheritEnv, {jso
   messageDesc(file_steps_v1_step, 2, 3);
 
 /**
- * What a step takes and gives.
+ * The inputs, outputs and secrets that a step declares.
  *
  * @generated from message steps.v1.Spec
  */
@@ -984,7 +984,7 @@ export type Spec = Message<"steps.v1.Spec"> & {
 };
 
 /**
- * What a step takes and gives.
+ * The inputs, outputs and secrets that a step declares.
  *
  * @generated from message steps.v1.Spec
  */
@@ -1022,7 +1022,7 @@ export type Spec_Content = Message<"steps.v1.Spec.Content"> & {
   outputMethod: OutputMethod;
 
   /**
-   * What the step asks its caller for, by name.
+   * The secrets that the step asks its caller for, by name.
    *
    * @generated from field: map<string, steps.v1.Spec.Content.Secret> secrets = 100;
    */
@@ -1054,7 +1054,7 @@ export type Spec_ContentJson = {
   outputMethod?: OutputMethodJson;
 
   /**
-   * What the step asks its caller for, by name.
+   * The secrets that the step asks its caller for, by name.
    *
    * @generated from field: map<string, steps.v1.Spec.Content.Secret> secrets = 100;
    */
@@ -1083,7 +1083,7 @@ export type Spec_Content_Secret = Message<"steps.v1.Spec.Content.Secret"> & {
   description: string;
 
   /**
-   * What the secret has to allow, for who grants it: `read_api`, `write_registry`.
+   * The permissions that the secret needs, such as `read_api` or `write_registry`, for whoever grants it.
    *
    * @generated from field: repeated string permissions = 2;
    */
@@ -1121,7 +1121,7 @@ export type Spec_Content_SecretJson = {
   description?: string;
 
   /**
-   * What the secret has to allow, for who grants it: `read_api`, `write_registry`.
+   * The permissions that the secret needs, such as `read_api` or `write_registry`, for whoever grants it.
    *
    * @generated from field: repeated string permissions = 2;
    */
@@ -1328,7 +1328,7 @@ export const SpecDefinitionSchema: GenMessage<SpecDefinition, {jsonType: SpecDef
   messageDesc(file_steps_v1_step, 4);
 
 /**
- * What one step returned, with the results of the steps below it.
+ * The result of one step, with the results of the steps below it.
  *
  * @generated from message steps.v1.StepResult
  */
@@ -1375,7 +1375,7 @@ export type StepResult = Message<"steps.v1.StepResult"> & {
 };
 
 /**
- * What one step returned, with the results of the steps below it.
+ * The result of one step, with the results of the steps below it.
  *
  * @generated from message steps.v1.StepResult
  */

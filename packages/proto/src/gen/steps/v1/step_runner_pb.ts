@@ -89,7 +89,7 @@ export type RunRequest = Message<"steps.v1.RunRequest"> & {
   timeout?: Duration | undefined;
 
   /**
-   * What a cancelled step has between TERM and KILL.
+   * How long a cancelled step has between TERM and KILL.
    *
    * @generated from field: google.protobuf.Duration grace = 104;
    */
@@ -122,7 +122,8 @@ export type RunRequest = Message<"steps.v1.RunRequest"> & {
   source: string;
 
   /**
-   * What the job can grant its steps, by name, besides its masked variables. Masked wherever it turns up.
+   * Secrets that the job can grant to its steps, by name, besides its masked variables. They are masked wherever they
+   * appear.
    *
    * @generated from field: map<string, string> secrets = 109;
    */
@@ -194,7 +195,7 @@ export type RunRequestJson = {
   timeout?: DurationJson;
 
   /**
-   * What a cancelled step has between TERM and KILL.
+   * How long a cancelled step has between TERM and KILL.
    *
    * @generated from field: google.protobuf.Duration grace = 104;
    */
@@ -227,7 +228,8 @@ export type RunRequestJson = {
   source?: string;
 
   /**
-   * What the job can grant its steps, by name, besides its masked variables. Masked wherever it turns up.
+   * Secrets that the job can grant to its steps, by name, besides its masked variables. They are masked wherever they
+   * appear.
    *
    * @generated from field: map<string, string> secrets = 109;
    */
@@ -519,7 +521,7 @@ export type FollowIOResponse = Message<"steps.v1.FollowIOResponse"> & {
   streamType: FollowIOResponse_StreamType;
 
   /**
-   * Where in its stream the first of these bytes is.
+   * The offset of the first of these bytes in its stream.
    *
    * @generated from field: int64 offset = 3;
    */
@@ -541,7 +543,7 @@ export type FollowIOResponseJson = {
   streamType?: FollowIOResponse_StreamTypeJson;
 
   /**
-   * Where in its stream the first of these bytes is.
+   * The offset of the first of these bytes in its stream.
    *
    * @generated from field: int64 offset = 3;
    */
@@ -695,7 +697,7 @@ export type Job = Message<"steps.v1.Job"> & {
   runStatus?: RunStatus | undefined;
 
   /**
-   * What a command that ran the job would exit with. Absent while the job runs.
+   * The exit code of a command that had run the job. Absent while the job runs.
    *
    * @generated from field: optional int32 exit_code = 102;
    */
@@ -753,7 +755,7 @@ export type JobJson = {
   runStatus?: RunStatusJson;
 
   /**
-   * What a command that ran the job would exit with. Absent while the job runs.
+   * The exit code of a command that had run the job. Absent while the job runs.
    *
    * @generated from field: optional int32 exit_code = 102;
    */
@@ -1039,7 +1041,7 @@ export const StepRunner: GenService<{
     output: typeof FollowResponseSchema;
   },
   /**
-   * What the job's processes write, masked, from any offset on, in order of arrival. Ends when the job has.
+   * Streams the output of the job's processes, masked, from any offset on, in order of arrival. Ends when the job has.
    *
    * @generated from rpc steps.v1.StepRunner.FollowIO
    */

@@ -93,7 +93,7 @@ export type Trace = Message<"steps.v1.Trace"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * What the runner had to say about the run: deprecations, drift, values it could not mask.
+   * The runner's remarks about the run: deprecations, drift, values that it could not mask.
    *
    * @generated from field: repeated string notes = 13;
    */
@@ -175,7 +175,7 @@ export type TraceJson = {
   finishedAt?: TimestampJson;
 
   /**
-   * What the runner had to say about the run: deprecations, drift, values it could not mask.
+   * The runner's remarks about the run: deprecations, drift, values that it could not mask.
    *
    * @generated from field: repeated string notes = 13;
    */
@@ -190,7 +190,7 @@ export const TraceSchema: GenMessage<Trace, {jsonType: TraceJson}> = /*@__PURE__
   messageDesc(file_steps_v1_trace, 0);
 
 /**
- * What was asked for: enough, with the components, to run it again.
+ * The request of the run: enough, with the components, to run it again.
  *
  * @generated from message steps.v1.Request
  */
@@ -234,7 +234,7 @@ export type Request = Message<"steps.v1.Request"> & {
   jobName: string;
 
   /**
-   * Where the input came from, as the user named it: a file, `STEPS`, `-`.
+   * The source of the input, as the user named it: a file, `STEPS`, `-`.
    *
    * @generated from field: string source = 7;
    */
@@ -285,7 +285,7 @@ export type Request = Message<"steps.v1.Request"> & {
 };
 
 /**
- * What was asked for: enough, with the components, to run it again.
+ * The request of the run: enough, with the components, to run it again.
  *
  * @generated from message steps.v1.Request
  */
@@ -329,7 +329,7 @@ export type RequestJson = {
   jobName?: string;
 
   /**
-   * Where the input came from, as the user named it: a file, `STEPS`, `-`.
+   * The source of the input, as the user named it: a file, `STEPS`, `-`.
    *
    * @generated from field: string source = 7;
    */
@@ -595,21 +595,21 @@ export type Resource = Message<"steps.v1.Resource"> & {
   kind: Resource_Kind;
 
   /**
-   * Where it came from, without credentials.
+   * The URL or path of the component, without credentials.
    *
    * @generated from field: string uri = 2;
    */
   uri: string;
 
   /**
-   * What the author wrote: a branch, a tag, a commit.
+   * The version that the author wrote: a branch, a tag, a commit.
    *
    * @generated from field: string requested_version = 3;
    */
   requestedVersion: string;
 
   /**
-   * What that was when it ran: a full commit.
+   * The full commit that the version named when the run took place.
    *
    * @generated from field: string resolved_version = 4;
    */
@@ -637,7 +637,7 @@ export type Resource = Message<"steps.v1.Resource"> & {
   mutableRef: boolean;
 
   /**
-   * Where the bytes were fetched from, if a mirror stood in for uri.
+   * The URL that the bytes were fetched from, if a mirror stood in for uri.
    *
    * @generated from field: string download_location = 8;
    */
@@ -656,21 +656,21 @@ export type ResourceJson = {
   kind?: Resource_KindJson;
 
   /**
-   * Where it came from, without credentials.
+   * The URL or path of the component, without credentials.
    *
    * @generated from field: string uri = 2;
    */
   uri?: string;
 
   /**
-   * What the author wrote: a branch, a tag, a commit.
+   * The version that the author wrote: a branch, a tag, a commit.
    *
    * @generated from field: string requested_version = 3;
    */
   requestedVersion?: string;
 
   /**
-   * What that was when it ran: a full commit.
+   * The full commit that the version named when the run took place.
    *
    * @generated from field: string resolved_version = 4;
    */
@@ -698,7 +698,7 @@ export type ResourceJson = {
   mutableRef?: boolean;
 
   /**
-   * Where the bytes were fetched from, if a mirror stood in for uri.
+   * The URL that the bytes were fetched from, if a mirror stood in for uri.
    *
    * @generated from field: string download_location = 8;
    */
@@ -854,7 +854,7 @@ export const StepRecordSchema: GenMessage<StepRecord, {jsonType: StepRecordJson}
   messageDesc(file_steps_v1_trace, 5);
 
 /**
- * What must be the same when a deterministic build runs again.
+ * The facts that must be the same when a deterministic build runs again.
  *
  * @generated from message steps.v1.Deterministic
  */
@@ -898,7 +898,7 @@ export type Deterministic = Message<"steps.v1.Deterministic"> & {
   inputs: { [key: string]: Val };
 
   /**
-   * What the process was granted.
+   * The environment variables that the process was given.
    *
    * @generated from field: map<string, steps.v1.Val> env = 7;
    */
@@ -988,7 +988,7 @@ export type Deterministic = Message<"steps.v1.Deterministic"> & {
 };
 
 /**
- * What must be the same when a deterministic build runs again.
+ * The facts that must be the same when a deterministic build runs again.
  *
  * @generated from message steps.v1.Deterministic
  */
@@ -1032,7 +1032,7 @@ export type DeterministicJson = {
   inputs?: { [key: string]: ValJson };
 
   /**
-   * What the process was granted.
+   * The environment variables that the process was given.
    *
    * @generated from field: map<string, steps.v1.Val> env = 7;
    */
@@ -1129,7 +1129,7 @@ export const DeterministicSchema: GenMessage<Deterministic, {jsonType: Determini
   messageDesc(file_steps_v1_trace, 6);
 
 /**
- * What may differ from run to run.
+ * The facts that may differ from run to run.
  *
  * @generated from message steps.v1.Observed
  */
@@ -1184,7 +1184,7 @@ export type Observed = Message<"steps.v1.Observed"> & {
   step?: Step | undefined;
 
   /**
-   * Where the step's places were, to find them in its log.
+   * The paths of the step's places, by which they can be found in its log.
    *
    * @generated from field: steps.v1.Observed.Places places = 10;
    */
@@ -1198,7 +1198,7 @@ export type Observed = Message<"steps.v1.Observed"> & {
   skipReason: string;
 
   /**
-   * What the list took the step for, where that is not its status: its failure was allowed.
+   * The status that the list counts for the step, where that is not its own status: its failure was allowed.
    *
    * @generated from field: steps.v1.RunStatus conclusion = 12;
    */
@@ -1218,7 +1218,7 @@ export type Observed = Message<"steps.v1.Observed"> & {
 };
 
 /**
- * What may differ from run to run.
+ * The facts that may differ from run to run.
  *
  * @generated from message steps.v1.Observed
  */
@@ -1273,7 +1273,7 @@ export type ObservedJson = {
   step?: StepJson;
 
   /**
-   * Where the step's places were, to find them in its log.
+   * The paths of the step's places, by which they can be found in its log.
    *
    * @generated from field: steps.v1.Observed.Places places = 10;
    */
@@ -1287,7 +1287,7 @@ export type ObservedJson = {
   skipReason?: string;
 
   /**
-   * What the list took the step for, where that is not its status: its failure was allowed.
+   * The status that the list counts for the step, where that is not its own status: its failure was allowed.
    *
    * @generated from field: steps.v1.RunStatus conclusion = 12;
    */
@@ -1314,7 +1314,7 @@ export const ObservedSchema: GenMessage<Observed, {jsonType: ObservedJson}> = /*
   messageDesc(file_steps_v1_trace, 7);
 
 /**
- * What the step wanted to be seen.
+ * The messages that the step wanted to be seen.
  *
  * @generated from message steps.v1.Observed.Annotation
  */
@@ -1365,7 +1365,7 @@ export type Observed_Annotation = Message<"steps.v1.Observed.Annotation"> & {
 };
 
 /**
- * What the step wanted to be seen.
+ * The messages that the step wanted to be seen.
  *
  * @generated from message steps.v1.Observed.Annotation
  */
@@ -1722,7 +1722,7 @@ export const Redacted_ReasonSchema: GenEnum<Redacted_Reason, Redacted_ReasonJson
   enumDesc(file_steps_v1_trace, 9, 0);
 
 /**
- * Of a whole stream, after masking, also where the stored log was cut.
+ * The digest of a whole stream after masking, also where the stored log was cut.
  *
  * @generated from message steps.v1.LogDigest
  */
@@ -1744,7 +1744,7 @@ export type LogDigest = Message<"steps.v1.LogDigest"> & {
 };
 
 /**
- * Of a whole stream, after masking, also where the stored log was cut.
+ * The digest of a whole stream after masking, also where the stored log was cut.
  *
  * @generated from message steps.v1.LogDigest
  */

@@ -1,0 +1,73 @@
+import { appendFileSync } from "node:fs";
+import { encodeOutput } from "@steps/executor";
+import { type Value } from "@steps/model";
+import { mergeDockerAuth } from "./docker-auth.ts";
+import type { BuiltinPlace, Inputs, Outputs } from "./images/builtin-images.ts";
+import { builtinStep, inputVariable } from "./specs/builtin-specs.ts";
+import { CHECKOUT_PROGRAM } from "./checkout/checkout-step.ts";
+import { BuiltinError } from "./builtin-error.ts";
+
+/**
+ * Does what a built-in step does, as the process of that step: inputs are in its environment, outputs and exports go to
+ * the files that the environment names.
+ *
+ * @throws {BuiltinError} STEP_NOT_FOUND, BUILTIN_FAILED @throws {StepsError} of what it does
+ */
+export async function runBuiltin(name: string, place: BuiltinPlace): Promise<void> {
+  if (name === CHECKOUT_PROGRAM) {
+    const { runCheckoutProgram } = await import("./checkout/run-checkout-program.ts");
+    return runCheckoutProgram(place);
+  }
+  const step = builtinStep(name);
+  if (step === undefined) throw new BuiltinError("STEP_NOT_FOUND", `distributed step "${name}" not found`);
+  const inputs: Record<string, Value> = {};
+  const ownEnv = { ...place.env };
+  for (const [input, { type }] of Object.entries(step.spec.inputs)) {
+    const variable = inputVariable(input);
+    inputs[input] = readInput(place.env[variable], variable, type !== "string");
+    // A credential helper has no business with the inputs.
+    delete ownEnv[variable];
+  }
+  const own = { ...place, env: ownEnv };
+  if (name === "docker/auth") {
+    const { registry, username, password } = inputs as Record<string, string>;
+    const entry = { registry: registry ?? "", username: username ?? "", password: password ?? "" };
+    const merged = mergeDockerAuth(place.env["DOCKER_AUTH_CONFIG"], entry);
+    write(place, "STEP_EXPORT_FILE", { DOCKER_AUTH_CONFIG: merged });
+    place.log(`added credentials for ${entry.registry}`);
+    return;
+  }
+  if (name === "script_legacy") {
+    const { becomeScript } = await import("./script-legacy.ts");
+    return becomeScript(inputs, own.env);
+  }
+  write(place, "STEP_OUTPUT_FILE", await runImages(name, inputs, own));
+}
+
+async function runImages(name: string, inputs: Inputs, place: BuiltinPlace): Promise<Outputs> {
+  if (name === "step/oci/fetch" || name === "step/oci/promote") {
+    const { fetchImage, promote } = await import("./images/builtin-registry.ts");
+    return await (name === "step/oci/fetch" ? fetchImage : promote)(inputs, place);
+  }
+  const { buildAndPush, buildFunction, publishFunction } = await import("./images/builtin-images.ts");
+  const run = { "function/oci/build": buildFunction, "function/oci/publish": publishFunction }[name] ?? buildAndPush;
+  return await run(inputs, place);
+}
+
+function readInput(text: string | undefined, variable: string, isJson: boolean): Value {
+  if (text === undefined) {
+    throw new BuiltinError("BUILTIN_FAILED", `Cannot run built-in step: ${variable} is not set`, {
+      hint: "This command is for the runner: write step: builtin://NAME.",
+    });
+  }
+  return isJson ? (JSON.parse(text) as Value) : text;
+}
+
+function write(place: BuiltinPlace, variable: string, values: Readonly<Record<string, Value>>): void {
+  const file = place.env[variable];
+  if (file === undefined) throw new BuiltinError("BUILTIN_FAILED", `Cannot run built-in step: ${variable} is not set`);
+  for (const [name, value] of Object.entries(values)) {
+    const isText = typeof value === "string";
+    appendFileSync(file, encodeOutput(name, isText ? value : JSON.stringify(value), { isJson: !isText }));
+  }
+}

@@ -1,0 +1,3 @@
+export { BuiltinError, type BuiltinErrorCode } from "./builtin-error.ts";
+export type { BuiltinPlace } from "./images/builtin-images.ts";
+export { runBuiltin } from "./run-builtin.ts";

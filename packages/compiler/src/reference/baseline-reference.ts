@@ -1,0 +1,105 @@
+import {
+  decodeReference,
+  gitUrlProblem,
+  imageNameProblem,
+  isStepsError,
+  type ReferenceProblem,
+  type StepReference,
+  versionProblem,
+} from "@steps/model";
+import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
+import type { InlineSpec } from "../invocation/compile-invocation.ts";
+import { checkTemplateNode } from "../texts/check-template.ts";
+import { pathProblem, reportProblem } from "./compile-reference.ts";
+import { asString, checkKeys, type CompileContext, wrongType } from "../context.ts";
+
+const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
+/** The number of the protocol that is not GitLab's. */
+const ACTION = 100;
+const TEXTS = ["url", "filename", "version", "sha256", "registry", "repository", "tag"];
+const KNOWN = [...TEXTS, "protocol", "path", "paths", "pathExp", "path_exp", "specDef", "spec_def"];
+
+interface Options {
+  readonly pointer: string;
+  readonly readInline: (context: CompileContext, node: YamlNode, pointer: string) => InlineSpec | undefined;
+}
+
+/** A reference as the baseline has it: a mapping with `protocol`. */
+export function readBaselineReference(
+  context: CompileContext,
+  node: YamlMapping,
+  { pointer, readInline }: Options,
+): StepReference | undefined {
+  checkKeys(context, node, { what: "a baseline reference", known: KNOWN });
+  const protocol = readProtocol(node);
+  if (protocol === "spec_def") {
+    const specDef = childOf(node, "specDef") ?? childOf(node, "spec_def");
+    if (specDef === undefined) {
+      context.report.error(node, { code: "missing-key", message: "The reference has no specDef" });
+      return undefined;
+    }
+    const inline = readInline(context, specDef, `${pointer}/specDef`);
+    if (inline === undefined) return undefined;
+    return { kind: "inline", specDefinition: inline.specDefinition, seesCallerInputs: !inline.hasSpec };
+  }
+  return decode(context, node, protocol);
+}
+
+function readProtocol(node: YamlMapping): string {
+  const protocol = childOf(node, "protocol");
+  if (protocol?.kind !== "scalar") return "";
+  if (protocol.value === ACTION) return "action";
+  return typeof protocol.value === "number" ? (PROTOCOLS[protocol.value] ?? "") : protocol.text;
+}
+
+function decode(context: CompileContext, node: YamlMapping, protocol: string): StepReference | undefined {
+  const expression = childOf(node, "pathExp") ?? childOf(node, "path_exp");
+  const parts = childOf(childOf(node, "paths"), "parts") ?? childOf(node, "path");
+  const texts = TEXTS.map((key) => [key, childOf(node, key)] as const);
+  const json: Record<string, unknown> = { protocol };
+  for (const [key, child] of [...texts, ["pathExp", expression] as const]) {
+    if (child !== undefined) json[key] = asString(context, child, key);
+  }
+  if (parts !== undefined) json["path"] = readParts(context, parts);
+  if (expression !== undefined) checkTemplateNode(context, expression);
+  if (Object.values(json).includes(undefined)) return undefined;
+  try {
+    const reference = decodeReference(json);
+    const problem = referenceProblem(reference);
+    if (problem !== undefined) reportProblem(context, node, problem);
+    return reference;
+  } catch (error) {
+    if (!isStepsError(error)) throw error;
+    reportProblem(context, node, { message: error.message });
+    return undefined;
+  }
+}
+
+function readParts(context: CompileContext, node: YamlNode): readonly string[] {
+  if (node.kind === "list") return node.items.map((item) => asString(context, item, "A part of the path") ?? "");
+  wrongType(context, node, "The path must be a list of strings");
+  return [];
+}
+
+function referenceProblem(reference: StepReference): ReferenceProblem | undefined {
+  switch (reference.kind) {
+    case "git":
+      return (
+        gitUrlProblem(reference.url) ?? versionProblem(reference.version) ?? pathProblem(reference.dir, reference.file)
+      );
+    case "zip":
+      if (reference.url === "") return { message: "The reference has an empty url" };
+      return pathProblem(reference.dir, reference.file);
+    case "oci":
+      return imageNameProblem(reference) ?? pathProblem(reference.dir, reference.file);
+    case "dist":
+      return pathProblem(reference.path, reference.file);
+    case "dynamic":
+      return reference.text.trim() === "" ? { message: "The reference is empty" } : undefined;
+    case "local":
+      return pathProblem(reference.path.replaceAll("..", ""), reference.file);
+    case "action":
+    case "inline":
+      return undefined;
+  }
+}

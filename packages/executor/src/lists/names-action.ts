@@ -1,0 +1,9 @@
+import type { StepInvocation } from "@steps/model";
+
+/** Whether an item of a list, or one of a list within it, names an action: what runs those is loaded only then. */
+export function namesAction({ step }: StepInvocation): boolean {
+  if (step.kind === "action") return true;
+  if (step.kind !== "inline") return false;
+  const { definition } = step.specDefinition;
+  return definition.type === "steps" && [...definition.steps, ...(definition.finally ?? [])].some(namesAction);
+}

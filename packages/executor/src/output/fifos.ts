@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type Reaper, searchPath } from "../process/reaper.ts";
+
+/** A pair of named pipes in a folder of their own. */
+export class Fifos {
+  readonly dir: string;
+  readonly stdout: string;
+  readonly stderr: string;
+
+  constructor(dir: string) {
+    this.dir = dir;
+    this.stdout = join(dir, "stdout");
+    this.stderr = join(dir, "stderr");
+  }
+}
+
+/**
+ * So many pairs below an existing private directory; none where there is no `mkfifo`, or no room. Never rejects.
+ *
+ * @param reaper who makes them with less effort than we
+ */
+export async function makeFifos(dir: string, count = 1, reaper?: Reaper): Promise<Fifos[]> {
+  const pairs = Array.from({ length: count }, () => new Fifos(join(dir, `pipe-${randomBytes(8).toString("hex")}`)));
+  try {
+    for (const pair of pairs) mkdirSync(pair.dir, { mode: 0o700 });
+    const asked = await Promise.all(pairs.map((pair) => reaper?.makePipes(pair.dir)));
+    if (asked.every((isMade) => isMade === true)) return pairs;
+    const paths = pairs.flatMap(({ stdout, stderr }) => [stdout, stderr]).filter((path) => !existsSync(path));
+    const child = spawn("mkfifo", ["-m", "600", ...paths], { env: { PATH: searchPath() }, stdio: "ignore" });
+    const [code] = (await once(child, "exit")) as [number | null];
+    return code === 0 ? pairs : [];
+  } catch {
+    // The directory is full or gone, or there is no such program.
+    return [];
+  }
+}
+
+export function removeFifos(fifos: Fifos): void {
+  try {
+    unlinkSync(fifos.stdout);
+    unlinkSync(fifos.stderr);
+    rmdirSync(fifos.dir);
+  } catch {
+    // They are gone already, or they go with the job's directory.
+  }
+}

@@ -1,0 +1,142 @@
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { type Fifos, makeFifos, removeFifos } from "./fifos.ts";
+import type { PipeReserve } from "./pipe-reserve.ts";
+import type { Reaper } from "../process/reaper.ts";
+
+/** The reading ends of a process's output and what its standard streams are to be. */
+export interface OutputPipes {
+  /** For `spawn()`. */
+  readonly stdio: readonly ["ignore", number | "pipe", number | "pipe"];
+  /** Absent when `spawn()` makes them. */
+  readonly streams?: { readonly stdout: Readable; readonly stderr: Readable };
+  /** By these names `/proc` shows who holds the writing ends; empty when it cannot be told. */
+  readonly paths: ReadonlySet<string>;
+  /** Closes our copies of the writing ends, so that the process holds the last ones. */
+  closeWriters(): void;
+  /** Says whether every writer is gone: only then the pipes can serve another process. */
+  release(areDrained: boolean): void;
+}
+
+/**
+ * Makes the pipes of one process after the other. Node's own are sockets, which a process cannot open again:
+ * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made by `mkfifo`, which
+ * takes longer than a short step: each process gets those of the one before, as long as nobody holds them any more. Without
+ * `mkfifo` Node's have to do.
+ */
+export class OutputPipePool {
+  readonly #dir: string;
+  readonly #reserve: PipeReserve | undefined;
+  readonly #reaper: Reaper | undefined;
+  /** What was made before anybody asked. */
+  #next: Promise<Fifos | undefined> | undefined;
+  /** Pairs whose processes have ended. */
+  #free: Fifos[] = [];
+  #hasFifos = true;
+
+  /**
+   * @param dir an existing private directory
+   * @param options.reserve where pipes may be taken from that nobody used yet
+   * @param options.reaper who makes others
+   */
+  constructor(dir: string, options: { readonly reserve?: PipeReserve; readonly reaper?: Reaper } = {}) {
+    this.#dir = dir;
+    this.#reserve = options.reserve;
+    this.#reaper = options.reaper;
+  }
+
+  /** Begins to make the first pipes, so that nothing has to wait for them. */
+  prepare(): void {
+    this.#next ??= this.#make();
+  }
+
+  async open(): Promise<OutputPipes> {
+    const fifos = await this.#take();
+    if (fifos === undefined) return nodePipes;
+    const opened: number[] = [];
+    try {
+      const [stdout, stderr] = [openFifo(fifos.stdout, opened), openFifo(fifos.stderr, opened)];
+      return {
+        stdio: ["ignore", stdout.writer, stderr.writer],
+        streams: { stdout: readFrom(stdout.reader), stderr: readFrom(stderr.reader) },
+        paths: new Set([fifos.stdout, fifos.stderr]),
+        closeWriters: () => {
+          closeSync(stdout.writer);
+          closeSync(stderr.writer);
+        },
+        release: (areDrained) => {
+          if (areDrained) this.#free.push(fifos);
+          else removeFifos(fifos);
+        },
+      };
+    } catch {
+      // A step removed them, or there are no descriptors left; then the attempt to spawn will say so.
+      for (const fd of opened) closeSync(fd);
+      removeFifos(fifos);
+      return nodePipes;
+    }
+  }
+
+  async close(): Promise<void> {
+    const next = await this.#next;
+    this.#next = undefined;
+    for (const fifos of [...this.#free.splice(0), ...(next === undefined ? [] : [next])]) removeFifos(fifos);
+  }
+
+  async #take(): Promise<Fifos | undefined> {
+    for (let fifos = this.#free.pop(); fifos !== undefined; fifos = this.#free.pop()) {
+      if (!hasReader(fifos.stdout) && !hasReader(fifos.stderr)) return fifos;
+      removeFifos(fifos);
+    }
+    const next = this.#next;
+    this.#next = undefined;
+    return next ?? this.#make();
+  }
+
+  /** Never rejects: nobody may be waiting for it yet. */
+  async #make(): Promise<Fifos | undefined> {
+    const spare = this.#reserve?.take(this.#dir);
+    if (spare !== undefined) return spare;
+    if (!this.#hasFifos) return undefined;
+    const [fifos] = await makeFifos(this.#dir, 1, this.#reaper);
+    this.#hasFifos = fifos !== undefined;
+    return fifos;
+  }
+}
+
+// A process may open what it writes to for reading, and would then take what the next one writes. To open a pipe for
+// writing without waiting fails if there is no reader.
+function hasReader(path: string): boolean {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENXIO";
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+const nodePipes: OutputPipes = {
+  stdio: ["ignore", "pipe", "pipe"],
+  paths: new Set(),
+  closeWriters() {},
+  release() {},
+};
+
+function openFifo(path: string, opened: number[]): { readonly reader: number; readonly writer: number } {
+  // The reader first and without waiting: then the writer finds it and does not wait either.
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  opened.push(reader);
+  if (!fstatSync(reader).isFIFO()) throw new Error(`Not a pipe: ${path}`);
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  opened.push(writer);
+  return { reader, writer };
+}
+
+function readFrom(fd: number): Readable {
+  return new Socket({ fd, readable: true, writable: false });
+}

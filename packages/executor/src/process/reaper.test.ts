@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { makeFifos } from "../output/fifos.ts";
+import { Reaper } from "./reaper.ts";
+
+const WAIT = { timeout: 20_000, interval: 10 };
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "steps-reaper-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** The processes whose arguments hold a text. */
+function processesWith(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => argumentsOf(pid).includes(text));
+}
+
+function argumentsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+test("makes pipes, many at once, and goes without running its program", async () => {
+  const dir = tempDir();
+  const witness = join(dir, "witness");
+  const reaper = new Reaper(["touch", witness]);
+  const made = await makeFifos(dir, 20, reaper);
+  expect(made).toHaveLength(20);
+  for (const { stdout, stderr } of made) expect([existsSync(stdout), existsSync(stderr)]).toEqual([true, true]);
+  reaper[Symbol.dispose]();
+  await vi.waitUntil(() => processesWith(witness).length === 0, WAIT);
+  expect(existsSync(witness)).toBe(false);
+  expect(reaper.makePipes(dir)).toBeUndefined();
+});
+
+test("a reaper that was killed is done without", async () => {
+  const dir = tempDir();
+  const reaper = new Reaper(["touch", join(dir, "witness")]);
+  await vi.waitUntil(() => processesWith(`${dir}/witness`).length === 1, WAIT);
+  for (const pid of processesWith(`${dir}/witness`)) process.kill(pid, "SIGKILL");
+  expect(await makeFifos(dir, 2, reaper)).toHaveLength(2);
+  reaper[Symbol.dispose]();
+});
+
+test("runs its program when its user is killed, with hardly anything of the user's environment", async () => {
+  const dir = tempDir();
+  const url = new URL("reaper.ts", import.meta.url).href;
+  const text = `import { Reaper } from ${JSON.stringify(url)};
+    new Reaper(["sh", "-c", 'env >"$1/draft"; mv "$1/draft" "$1/env"', "sh", ${JSON.stringify(dir)}]);
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);`;
+  const env = { PATH: process.env["PATH"], HOME: "/home/somebody", CANARY: "c4nary", STEP_RUNNER_COOKIE: "outer" };
+  const args = ["--conditions=@steps/source", "--input-type=module", "-e", text];
+  const child = spawn(process.execPath, args, { env, stdio: "ignore" });
+  await once(child, "exit");
+  await vi.waitUntil(() => existsSync(join(dir, "env")), WAIT);
+  const found = readFileSync(join(dir, "env"), "utf8");
+  expect(found).toContain("HOME=/home/somebody\n");
+  expect(found).not.toMatch(/CANARY|COOKIE/);
+});

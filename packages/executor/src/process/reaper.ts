@@ -1,0 +1,114 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { coverInherited } from "@steps/platform/processes";
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
+/** Under this name the system lists a reaper. */
+export const REAPER_NAME = "steps-reaper";
+
+/** What it hears on its standard input: folders to make pipes in, then that all is well. Without that word its user was killed. */
+const SCRIPT = `while IFS= read -r dir; do
+case $dir in
+/*) if mkfifo -m 600 "$dir/stdout" "$dir/stderr" </dev/null; then echo 1; else echo 0; fi ;;
+*) exit ;;
+esac
+done
+[ $# -gt 0 ] && exec "$@" </dev/null >/dev/null`;
+
+/** What the program at the end may need; all the rest of our environment is not for a process that steps can look at. */
+const PASSED = [
+  "HOME", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR",
+  "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "CONTAINER_HOST",
+]; // oxfmt-ignore
+
+/**
+ * A small process, a shell, that outlives us. If we are killed, it runs a program that ends what we have started; it knows by
+ * the end of its standard input, which nobody but us holds open. Until then it makes named pipes: one process does both, so
+ * that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
+ */
+export class Reaper implements Disposable {
+  /** Absent: it could not be started. */
+  readonly #child: Child | undefined;
+  readonly #waiting: ((isMade: boolean) => void)[] = [];
+  #isOver = false;
+
+  /** @param program that is run when we are gone, with its arguments */
+  constructor(program: readonly string[]) {
+    this.#child = start(program);
+    if (this.#child === undefined) this.#isOver = true;
+    else this.#listen(this.#child);
+  }
+
+  /** Makes the pipes `stdout` and `stderr` in a folder; whether they are there. `undefined`: it cannot be asked. Never rejects. */
+  makePipes(dir: string): Promise<boolean> | undefined {
+    const child = this.#child;
+    if (this.#isOver || child === undefined || !dir.startsWith("/") || dir.includes("\n")) return undefined;
+    return new Promise((resolve) => {
+      (child.stdout as Socket).ref();
+      this.#waiting.push(resolve);
+      child.stdin.write(`${dir}\n`);
+    });
+  }
+
+  /** Lets it go. */
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#child?.stdin.end("end\n");
+    this.#stop();
+  }
+
+  #listen(child: Child): void {
+    const { stdin, stdout } = child;
+    stdout.setEncoding("latin1").on("data", (text: string) => {
+      for (const answer of text.replaceAll("\n", "")) this.#waiting.shift()?.(answer === "1");
+      if (this.#waiting.length === 0) (stdout as Socket).unref();
+    });
+    // There is no shell, or somebody has killed it.
+    for (const source of [child, stdin, stdout]) source.on("error", () => this.#stop());
+    stdout.on("close", () => this.#stop());
+    child.unref();
+    (stdin as Socket).unref();
+    (stdout as Socket).unref();
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    for (const resolve of this.#waiting.splice(0)) resolve(false);
+  }
+}
+
+function start(program: readonly string[]): Child | undefined {
+  try {
+    const child = spawn("sh", ["-c", SCRIPT, REAPER_NAME, ...program], {
+      cwd: "/",
+      env: environment(),
+      // A group and a session of its own: what ends ours must not end it.
+      detached: true,
+      stdio: ["pipe", "pipe", "ignore", ...coverInherited()],
+    }) as unknown as Child;
+    // Where it did not start for want of descriptors, it has no pipes.
+    child.on("error", () => {});
+    return (child.stdout as Readable | undefined) === undefined ? undefined : child;
+  } catch {
+    // Maybe there is room for the step.
+    return undefined;
+  }
+}
+
+/** Where programs of the system are looked for. An empty part of a PATH would be the current folder, which is the job's. */
+export function searchPath(): string {
+  const folders = (process.env["PATH"] ?? "").split(":").filter((folder) => folder !== "");
+  return [...folders, "/usr/bin", "/bin"].join(":");
+}
+
+// Without the mark of a run that we may be a step of: that run must not end it before it has done its work.
+function environment(): Record<string, string> {
+  const env: Record<string, string> = { PATH: searchPath() };
+  for (const name of PASSED) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

@@ -1,0 +1,57 @@
+import { signalGroup } from "@steps/platform/processes";
+
+/** Tells a process that is not one of this system, through its client; takes as long as it takes to be told. Never rejects. */
+export type SendSignal = (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
+
+/** The way a process group is stopped: TERM once, KILL when the grace is over or somebody is in a hurry. */
+export class Stop {
+  readonly #pgid: number;
+  readonly #graceMs: number;
+  readonly #hurry: AbortSignal | undefined;
+  readonly #send: SendSignal | undefined;
+  #deadline: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /** @param options.send what is told instead of the group, which is its client; the group ends with it, and is killed after it */
+  constructor(
+    pgid: number,
+    graceMs: number,
+    options: { readonly hurry?: AbortSignal | undefined; readonly send?: SendSignal | undefined } = {},
+  ) {
+    const { hurry, send } = options;
+    this.#pgid = pgid;
+    this.#graceMs = graceMs;
+    this.#hurry = hurry;
+    this.#send = send;
+    hurry?.addEventListener("abort", this.#kill, { once: true });
+  }
+
+  /** What is left of the grace; `undefined` when nobody stopped it. */
+  get remainingMs(): number | undefined {
+    return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - performance.now());
+  }
+
+  begin(): void {
+    if (this.#isOver || this.#deadline !== undefined) return;
+    this.#deadline = performance.now() + this.#graceMs;
+    if (this.#send === undefined) signalGroup(this.#pgid, "SIGTERM");
+    else void this.#send("SIGTERM");
+    if (this.#hurry?.aborted === true) this.#kill();
+    else this.#timer = setTimeout(this.#kill, this.#graceMs);
+  }
+
+  /** The group is gone: from now on a signal could reach another one that was given its number. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#hurry?.removeEventListener("abort", this.#kill);
+  }
+
+  readonly #kill = (): void => {
+    if (this.#isOver || this.#deadline === undefined) return;
+    this.#deadline = performance.now();
+    if (this.#send === undefined) signalGroup(this.#pgid, "SIGKILL");
+    else void this.#send("SIGKILL").then(() => this.#isOver || signalGroup(this.#pgid, "SIGKILL"));
+  };
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sendSignal, signalGroup } from "@steps/platform/processes";
+import { groupHasRunning, hasVariable, holdsAny, isProcess, type Moment, ownProcesses } from "./proc.ts";
+
+/** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
+export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
+
+const POLL_MS = 20;
+// After SIGKILL only the kernel stands between a process and its end.
+const MAX_KILL_ROUNDS = 25;
+
+/** How to end processes. */
+export interface EndOptions {
+  /** Only processes that are younger. */
+  readonly since?: Moment | undefined;
+  /** Ends the grace when it is aborted. */
+  readonly hurry?: AbortSignal | undefined;
+}
+
+/** Ends a process group: TERM, unless it was told already, at most `graceMs` for it to go, KILL. */
+export async function endGroup(
+  pgid: number,
+  graceMs: number,
+  options: Pick<EndOptions, "hurry"> & { readonly wasTold?: boolean } = {},
+): Promise<void> {
+  const isAlive = (): boolean => signalGroup(pgid, 0) && groupHasRunning(pgid);
+  if (options.wasTold !== true) signalGroup(pgid, "SIGTERM");
+  const hasTime = timeLimit(graceMs, options.hurry);
+  for (; hasTime(); await sleep(POLL_MS)) {
+    if (!isAlive()) return;
+  }
+  for (let round = 0; round < MAX_KILL_ROUNDS && isAlive(); round++) {
+    signalGroup(pgid, "SIGKILL");
+    await sleep(POLL_MS);
+  }
+}
+
+/**
+ * Ends the processes of a run, or of several, that left their step's group: those of our own user whose environment has the cookie.
+ * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
+ * not found.
+ */
+export async function killSurvivors(
+  cookie: string | ReadonlySet<string>,
+  graceMs: number,
+  options: EndOptions = {},
+): Promise<number> {
+  const cookies = typeof cookie === "string" ? new Set([cookie]) : cookie;
+  const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookies) && isProcess(pid);
+  return endProcesses(() => ownProcesses(options.since).filter(isOurs), timeLimit(graceMs, options.hurry));
+}
+
+/** Ends the processes of our own user that have one of these files open. */
+export async function killHolders(
+  paths: ReadonlySet<string>,
+  graceMs: number,
+  options: Pick<EndOptions, "hurry"> = {},
+): Promise<number> {
+  return endProcesses(() => ownProcesses().filter((pid) => holdsAny(pid, paths)), timeLimit(graceMs, options.hurry));
+}
+
+function timeLimit(graceMs: number, hurry: AbortSignal | undefined): () => boolean {
+  const deadline = performance.now() + graceMs;
+  return () => performance.now() < deadline && hurry?.aborted !== true;
+}
+
+async function endProcesses(find: () => number[], hasTime: () => boolean): Promise<number> {
+  const found = new Set<number>();
+  let alive = find();
+  for (; alive.length > 0 && hasTime(); alive = find()) {
+    for (const pid of alive) {
+      // Once only: a program that cleans up on TERM must not be disturbed by the next one.
+      if (!found.has(pid)) sendSignal(pid, "SIGTERM");
+      found.add(pid);
+    }
+    await sleep(POLL_MS);
+  }
+  for (let round = 0; alive.length > 0 && round < MAX_KILL_ROUNDS; round++, alive = find()) {
+    for (const pid of alive) {
+      found.add(pid);
+      sendSignal(pid, "SIGKILL");
+    }
+    await sleep(POLL_MS);
+  }
+  return found.size;
+}

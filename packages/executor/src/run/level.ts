@@ -1,0 +1,68 @@
+import { createScope, type Scope } from "@steps/expression";
+import type { Environment, Places, Position, RuntimeValue, SecretSpec, Sensitive } from "@steps/model";
+import type { Run } from "./run.ts";
+import type { StepFiles } from "./step-files.ts";
+
+/** A step whose definition is being carried out: what its expressions see. */
+export interface Level {
+  readonly path: string;
+  /** 0 for the job. */
+  readonly depth: number;
+  readonly inputs: Readonly<Record<string, RuntimeValue>>;
+  readonly environment: Environment;
+  /** Results of its children so far, by name. */
+  readonly steps: Record<string, RuntimeValue>;
+  readonly files: StepFiles;
+  /** `secrets` in its expressions: what it was granted, all of it marked; null for what it does without. */
+  readonly secrets: Readonly<Record<string, RuntimeValue>>;
+  /** What its own spec asked for, by the names of the variables: for its own process. */
+  readonly granted: readonly GrantedSecret[];
+  readonly dir: string;
+  readonly root: string | undefined;
+  /** Whether it was fetched from elsewhere, or is called by a step that was. */
+  readonly isFetched: boolean;
+  readonly source: DefinitionSource;
+}
+
+/** A secret that a step has. */
+export interface GrantedSecret {
+  readonly name: string;
+  readonly spec: SecretSpec;
+  readonly value: Sensitive;
+}
+
+/** Where a definition was written. */
+export interface DefinitionSource {
+  /** JSON pointer of the SpecDefinition within the encoded one that `positionOf` knows; empty for all of it. */
+  readonly pointer: string;
+  readonly positionOf: ((pointer: string) => Position | undefined) | undefined;
+}
+
+/** The contexts of expressions (`steps-language` 7). Each is looked up only when an expression names it. */
+export function scopeOf(
+  run: Run,
+  level: Level,
+  overrides: { environment?: Environment; files?: StepFiles } = {},
+): Scope {
+  const environment = overrides.environment ?? level.environment;
+  const files = overrides.files ?? level.files;
+  return createScope({
+    inputs: () => level.inputs as RuntimeValue,
+    env: () => environment.flatten() as RuntimeValue,
+    vars: () => run.contexts.vars,
+    job: () => run.contexts.job,
+    secrets: () => level.secrets as RuntimeValue,
+    steps: () => level.steps,
+    output_file: () => files.outputFile(),
+    export_file: () => files.exportFile(),
+    step_dir: () => level.dir,
+    func_dir: () => level.dir,
+    work_dir: () => run.request.workDir,
+  });
+}
+
+/** The paths of a step that differ from run to run. */
+export function placesOf(run: Run, level: Pick<Level, "dir" | "files">): Places {
+  const { workDir, jobTmp } = run.request;
+  return { workDir, stepDir: level.dir, jobTmp, ...level.files.created };
+}

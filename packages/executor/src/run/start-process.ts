@@ -1,0 +1,76 @@
+import { type EnvironmentRecord, type Places, revealString, type RuntimeString } from "@steps/model";
+import { countDenied } from "./inherit-env.ts";
+import { type Run, tell } from "./run.ts";
+import { type ProcessEnd, runProcess } from "../process/run-process.ts";
+import type { StepLog } from "../output/step-log.ts";
+import type { SendSignal } from "../process/stop.ts";
+import { COOKIE_VARIABLE } from "../process/terminate.ts";
+import { toolsOf } from "../process/tools.ts";
+
+/** A process of a step, ready to be started. */
+export interface PreparedProcess {
+  /** Of the step. */
+  readonly path: string;
+  /** Absolute. */
+  readonly program: string;
+  /** With the program's name as the author wrote it. */
+  readonly command: readonly RuntimeString[];
+  readonly workDir: string;
+  /** All of it but the cookies. */
+  readonly env: EnvironmentRecord;
+  readonly places: Places;
+  /** Less than what the job gives, or nothing. */
+  readonly cancelTimeoutMs?: number | undefined;
+  /** What is started instead, by the same program, when that is not what is told: for a process that is elsewhere, or a text in a file. */
+  readonly client?: ProcessClient | undefined;
+}
+
+/** What is started for a process that is told otherwise; that of a process elsewhere goes when the process has ended. */
+export interface ProcessClient {
+  readonly command: readonly RuntimeString[];
+  readonly workDir: string;
+  readonly env: EnvironmentRecord;
+  /** Ends the process; absent: it ends with its client. */
+  readonly sendSignal?: SendSignal;
+}
+
+/** Tells what is going to run, runs it, and comes back when nothing of it is left. */
+export async function startProcess(run: Run, prepared: PreparedProcess, log: StepLog): Promise<ProcessEnd> {
+  const { path, program, command, workDir, env, places, cancelTimeoutMs } = prepared;
+  const { cookie, outerCookie, hurry } = run.request;
+  // Steps that run at the same time must not take each other's processes for what they left behind.
+  const stepCookie = `${cookie}:${path}`;
+  const graceMs = Math.min(run.request.graceMs, cancelTimeoutMs ?? Number.POSITIVE_INFINITY);
+  const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
+  const tools = toolsOf(program, search);
+  const envDeniedCount = countDenied(run, env);
+  tell(run, { type: "process-starting", at: Date.now(), path, command, workDir, env, envDeniedCount, tools, places });
+  const started = prepared.client ?? prepared;
+  const plan = {
+    program,
+    command: started.command.map(revealString),
+    workDir: started.workDir,
+    env: processEnv(started.env, [...(outerCookie === undefined ? [] : [outerCookie]), cookie, stepCookie].join(",")),
+    cookie: stepCookie,
+    graceMs,
+    hurry,
+    log,
+    pipes: run.pipes,
+    spawner: run.spawner,
+    starts: run.starts,
+    sendSignal: prepared.client?.sendSignal,
+    keep: run.left?.keep,
+    onStarted: (pid: number) => {
+      run.state.since ??= { lastPid: pid - 1, atMs: Date.now() };
+      tell(run, { type: "process-started", at: Date.now(), path, pid });
+    },
+  };
+  return runProcess(plan, run.signal);
+}
+
+function processEnv(env: EnvironmentRecord, cookie: string): Record<string, string> {
+  const result = Object.create(null) as Record<string, string>;
+  for (const name of Object.keys(env)) result[name] = revealString(env[name] as RuntimeString);
+  result[COOKIE_VARIABLE] = cookie;
+  return result;
+}

@@ -1,0 +1,257 @@
+import { setTimeout } from "node:timers/promises";
+import { emptySpec, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import { signalWithTimeout } from "../outcome/cancelled.ts";
+import { conditionFunctions, type Progress, skipReason } from "../lists/condition.ts";
+import { ExecuteError } from "../outcome/execute-error.ts";
+import { expandEnv, expandName } from "../values/expand-env.ts";
+import { createExpander, escapePointer, type Expander } from "../values/expander.ts";
+import { checkInputNames, type Inputs, resolveInputs } from "../values/inputs.ts";
+import { type Level, placesOf, scopeOf } from "../run/level.ts";
+import { finishStep, guard, outcomeOfThrown } from "../run/finish-step.ts";
+import { isSuccess, outcomeOfAbort } from "../outcome/outcome.ts";
+import { leakReporter } from "../values/report-leak.ts";
+import type { OpenedStep } from "../run/opened-step.ts";
+import { inPlace, isScript, openReference, resolveReference } from "./resolve-reference.ts";
+import { actionsOf } from "../run/actions-of.ts";
+import { type Run, tell } from "../run/run.ts";
+import { literalInputs } from "../values/literal-inputs.ts";
+import { runDefinition } from "./run-definition.ts";
+import { checkSecretNames, expandSecrets, resolveSecrets } from "../values/secrets.ts";
+import { withoutCredentials } from "../values/secret-reference.ts";
+import type { ListItem } from "../lists/sequence.ts";
+import { endWithout, type StepEnd } from "../outcome/step-end.ts";
+import { StepFiles } from "../run/step-files.ts";
+
+/** Steps that call steps deeper than this call themselves. */
+const MAX_DEPTH = 100;
+
+/** One item of a level's list. */
+interface Call {
+  readonly caller: Level;
+  readonly invocation: StepInvocation;
+  readonly path: string;
+  /** Of the item in its list: that of an attempt is below it. */
+  readonly itemPath: string;
+  /** Of the invocation within the caller's SpecDefinition. */
+  readonly pointer: string;
+  /** The called step's own. */
+  readonly files: StepFiles;
+}
+
+/**
+ * Runs one item of a list, if its condition holds: fetch and compile it, give it its inputs, run it, as often and as long as
+ * it may. Says so from its first event to its last.
+ */
+export async function runStep(run: Run, caller: Level, item: ListItem, progress: Progress): Promise<StepEnd> {
+  const { invocation, index, pointer } = item;
+  const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
+  const files = new StepFiles(run.request.jobTmp);
+  const call: Call = { caller, invocation, path, itemPath: path, pointer, files };
+  openStep(run, call);
+  let end: StepEnd;
+  try {
+    end = endOfCondition(run, call, progress) ?? (await runControlled(run, call));
+  } finally {
+    files.remove();
+  }
+  finishStep(run, path, end);
+  return end;
+}
+
+function openStep(run: Run, { path, invocation: { name, step } }: Call): void {
+  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(step) });
+}
+
+// A step that does not run: its condition is false, or has no value.
+function endOfCondition(run: Run, call: Call, progress: Progress): StepEnd | undefined {
+  const { caller, invocation, path, pointer } = call;
+  const expander = (): Expander =>
+    createExpander(run, () => scopeOf(run, caller), {
+      path,
+      source: caller.source,
+      functions: conditionFunctions(progress),
+    });
+  try {
+    const reason = skipReason(invocation.control, progress, expander, pointer);
+    return reason === undefined ? undefined : { ...endWithout({ status: "skipped" }), skipReason: reason };
+  } catch (error) {
+    return endWithout(outcomeOfThrown(run, error, "run"));
+  }
+}
+
+async function runControlled(run: Run, call: Call): Promise<StepEnd> {
+  const { timeoutMs, retry } = call.invocation.control ?? {};
+  if (retry !== undefined) return runAttempts(run, call, retry);
+  if (timeoutMs === undefined) return runCall(run, call);
+  const stop = signalWithTimeout(run.signal, timeoutMs);
+  try {
+    return await runCall({ ...run, signal: stop.signal }, call);
+  } finally {
+    stop.release();
+  }
+}
+
+const MAX_BACKOFF_MS = 3_600_000;
+
+/** Runs a step until it succeeds. Each attempt is a child of it, so that the trace has them all. */
+async function runAttempts(
+  run: Run,
+  call: Call,
+  { max, backoffMs }: { readonly max: number; readonly backoffMs: number },
+): Promise<StepEnd> {
+  const { retry: _, ...control } = call.invocation.control ?? {};
+  const invocation: StepInvocation = { ...call.invocation, control };
+  planAttempts(run, call, invocation);
+  for (let attempt = 0; ; attempt++) {
+    const files = new StepFiles(run.request.jobTmp);
+    const path = `${call.path}/${attempt}`;
+    const once: Call = { ...call, invocation, path, files };
+    openStep(run, once);
+    let end: StepEnd;
+    try {
+      end = await runControlled(run, once);
+    } finally {
+      files.remove();
+    }
+    finishStep(run, path, end);
+    const { process: _process, ...outcome } = end;
+    if (isSuccess(end.outcome.status) || attempt === max || run.signal.aborted) return outcome;
+    if (!(await pause(Math.min(backoffMs * 2 ** attempt, MAX_BACKOFF_MS), run.signal))) return outcome;
+  }
+}
+
+function planAttempts(run: Run, { caller, path, files }: Call, invocation: StepInvocation): void {
+  const definition = { type: "steps", steps: [invocation], env: {}, outputs: {} } as const;
+  const specDefinition = { spec: { ...emptySpec, hasOpenOutputs: true }, definition };
+  const { definitionDigest } = inPlace(specDefinition, caller);
+  tell(run, {
+    type: "step-planned",
+    at: Date.now(),
+    path,
+    specDefinition,
+    definitionDigest,
+    subpath: "",
+    inputs: {},
+    invocation: { inputs: {}, env: {} },
+    definitionEnv: {},
+    places: placesOf(run, { dir: caller.dir, files }),
+  });
+}
+
+/** Says whether the time passed without an abort. */
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    if (ms > 0) await setTimeout(ms, undefined, { signal });
+    return !signal.aborted;
+  } catch {
+    return false;
+  }
+}
+
+async function runCall(run: Run, call: Call): Promise<StepEnd> {
+  let opened: OpenedStep;
+  try {
+    opened = await open(run, call);
+  } catch (error) {
+    return endWithout(outcomeOfThrown(run, error, error instanceof ExecuteError ? "run" : "load"));
+  }
+  if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason));
+  return guard(run, () => enter(run, call, opened));
+}
+
+async function open(run: Run, call: Call): Promise<OpenedStep> {
+  const { caller, invocation, path, pointer } = call;
+  if (caller.depth >= MAX_DEPTH) {
+    throw new ExecuteError("RECURSION_TOO_DEEP", `steps are nested more than ${MAX_DEPTH} levels deep`);
+  }
+  const expander = createExpander(run, () => scopeOf(run, caller), { path, source: caller.source });
+  const reference = resolveReference(invocation.step, expander, `${pointer}/step/pathExp`);
+  const opened = await openReference(run, reference, {
+    caller,
+    path,
+    pointer: `${pointer}/step`,
+    inputNames: Object.keys(invocation.inputs),
+    ...(reference.kind === "action" ? { knownInputs: literalInputs(invocation) } : {}),
+    // The credentials of a registry may be the step's own.
+    env: reference.kind === "oci" ? expandEnv(expander, invocation.env, pointer) : {},
+  });
+  const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
+  if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
+  return opened;
+}
+
+async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd> {
+  const { caller, path, files } = call;
+  const { reference, specDefinition } = opened;
+  const given = expandInvocation(run, call, opened);
+  if (specDefinition.definition.github !== undefined) {
+    const environment = caller.environment.with(given.env);
+    const { invocation, itemPath } = call;
+    const actions = await actionsOf(run);
+    return actions.runItem(
+      run,
+      { path, environment },
+      { path: itemPath, invocation, opened, given: given.inputs, env: given.env },
+    );
+  }
+  const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
+  const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;
+  const granted = resolveSecrets(given.secrets, specDefinition.spec);
+  const level: Level = {
+    path,
+    depth: caller.depth + 1,
+    inputs: seesCaller ? caller.inputs : inputs,
+    environment: caller.environment.with(given.env),
+    steps: Object.create(null) as Level["steps"],
+    files,
+    secrets: seesCaller ? caller.secrets : granted.secrets,
+    granted: granted.granted,
+    dir: opened.dir,
+    root: opened.root,
+    isFetched: caller.isFetched || opened.root !== undefined,
+    source: opened.source,
+  };
+  return runDefinition(run, level, { opened, inputs, invocation: given, hasOpenOutputs: seesCaller, runStep });
+}
+
+interface Given {
+  readonly inputs: Inputs;
+  readonly env: Readonly<Record<string, RuntimeString>>;
+  readonly secrets: Readonly<Record<string, RuntimeValue>>;
+}
+
+// The invocation's env comes first and is visible to its inputs.
+function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
+  const { caller, invocation, path, pointer } = call;
+  const { spec, definition } = opened.specDefinition;
+  // An action takes whatever it is given, and says what it does not know.
+  const isAction = definition.github !== undefined;
+  // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
+  const own = isScript(opened.reference) ? { files: call.files } : {};
+  const options = { path, source: caller.source };
+  const names = Object.keys(invocation.inputs);
+  const hasDynamicNames = names.some((name) => name.includes("${{"));
+  if (!hasDynamicNames && !isAction) checkInputNames(names, spec);
+  checkSecretNames(Object.keys(invocation.secrets ?? {}), spec);
+  const env = expandEnv(
+    createExpander(run, () => scopeOf(run, caller, own), options),
+    invocation.env,
+    pointer,
+  );
+  const environment = caller.environment.with(env);
+  const expander = createExpander(run, () => scopeOf(run, caller, { ...own, environment }), options);
+  const expandsNames = hasDynamicNames && !isAction;
+  const keys = names.map((name) => [name, expandsNames ? expandName(expander, name, "input") : name] as const);
+  if (expandsNames) {
+    checkInputNames(
+      keys.map(([, key]) => key),
+      spec,
+    );
+  }
+  const inputs = Object.create(null) as Record<string, RuntimeValue>;
+  for (const [name, key] of keys) {
+    const place = { what: `input "${key}"`, pointer: `${pointer}/inputs/${escapePointer(name)}` };
+    inputs[key] = expander.value(invocation.inputs[name] ?? null, place);
+  }
+  return { inputs, env, secrets: expandSecrets(expander, invocation.secrets ?? {}, pointer) };
+}

@@ -1,0 +1,20 @@
+export { GITHUB_RULES, type GithubCode } from "./action-rules.ts";
+export { compileAction } from "./action/compile-action.ts";
+export { compileDockerfileAction, imageAction } from "./action/image-action.ts";
+export {
+  type CompileActionOptions,
+  type CompiledAction,
+  DOCKERFILE_ACTIONS,
+  MANIFEST_FILES,
+} from "./action/manifest.ts";
+export { type CompiledWorkflowJob, compileWorkflowJob } from "./workflow/compile-job.ts";
+export type { JobVerdict } from "./workflow/judge-job.ts";
+export type { WorkflowJob } from "./workflow/job-facts.ts";
+export { isWorkflowText } from "./workflow/workflow-file.ts";
+export { type ListedInstance, type ListedJob, listWorkflowJobs } from "./workflow/list-jobs.ts";
+export type { MatrixValues } from "./workflow/matrix.ts";
+export type { CompileWorkflowJobOptions, WorkflowOptions } from "./workflow/workflow-options.ts";
+export { type GithubContexts, githubContexts } from "./contexts/github-contexts.ts";
+export { githubEnvironment } from "./contexts/github-environment.ts";
+export type { GitFacts, GithubFacts } from "./contexts/github-facts.ts";
+export type { ReadVariable } from "./contexts/variable-reader.ts";

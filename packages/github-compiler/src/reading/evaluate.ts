@@ -1,0 +1,76 @@
+import type { YamlNode } from "@steps/source";
+import { type Contexts, evaluateTemplate, GithubExpressionError } from "@steps/github-language";
+import { createObject, type Value } from "@steps/model";
+import { entriesOf, quote } from "./mapping.ts";
+import type { Reading } from "./reading.ts";
+import { templateOf, type TextPlace } from "./templates.ts";
+
+/** What `needs` is where the jobs before this one were not run: what asks for it has no value. */
+export const UNKNOWN_NEEDS: Readonly<Record<string, Value>> = createObject();
+
+export interface EvaluatePlace extends TextPlace {
+  /** Those that are known before the job runs. */
+  readonly contexts: Contexts;
+}
+
+/**
+ * The value of a node with all expressions in it evaluated, as GitHub does before a job starts. Numbers and booleans keep their
+ * type, and a list that is an item of a list becomes items of it. `undefined`: something has no value, which was reported.
+ */
+export function evaluateTree(reading: Reading, node: YamlNode, place: EvaluatePlace): Value | undefined {
+  if (node.kind === "scalar") {
+    const text = templateOf(reading, node, place);
+    if (text === undefined || typeof node.value !== "string") return text === undefined ? undefined : node.value;
+    return evaluateAt(reading, node, { text, contexts: place.contexts });
+  }
+  if (node.kind === "list") {
+    const items = node.items.map((item) => evaluateTree(reading, item, place));
+    if (items.includes(undefined)) return undefined;
+    return (items as Value[]).flatMap((item, index) => {
+      return Array.isArray(item) && node.items[index]?.kind === "scalar" ? item : [item];
+    });
+  }
+  const object = createObject<Value>();
+  let isWhole = true;
+  for (const [name, { value }] of entriesOf(reading, node, place.what)) {
+    const found = evaluateTree(reading, value, { ...place, what: `${quote(name)} of ${place.what}` });
+    if (found === undefined) isWhole = false;
+    else object[name] = found;
+  }
+  return isWhole ? object : undefined;
+}
+
+/** The value of a text that stands at a node. */
+export function evaluateAt(
+  reading: Reading,
+  node: YamlNode,
+  { text, contexts }: { readonly text: string; readonly contexts: Contexts },
+): Value | undefined {
+  // Once a file is wrong, evaluating its expressions would only say it again.
+  if (reading.report.hasErrors) return undefined;
+  let asksForNeeds = false;
+  const needs = (): Value => {
+    asksForNeeds = contexts["needs"] === UNKNOWN_NEEDS;
+    return (contexts["needs"] ?? null) as Value;
+  };
+  try {
+    const value = evaluateTemplate(text, { contexts: { ...contexts, needs } });
+    return asksForNeeds ? noteNeeds(reading, node) : value;
+  } catch (error) {
+    if (!(error instanceof GithubExpressionError)) throw error;
+    if (asksForNeeds) return noteNeeds(reading, node);
+    const { message, hint, offset, length } = error;
+    reading.report.error(node, { code: "invalid-expression", message, hint, part: { offset, length } });
+    return undefined;
+  }
+}
+
+function noteNeeds(reading: Reading, node: YamlNode): undefined {
+  const message = "The value depends on other jobs, which are not run here: it is unknown";
+  reading.report.note(node, { code: "unknown-needs", message });
+}
+
+/** A text that evaluates to itself. */
+export function escapeTemplate(text: string): string {
+  return text.replaceAll("${{", () => "${{ '${{' }}");
+}

@@ -1,0 +1,150 @@
+import {
+  type Inputs,
+  type OpenedStep,
+  placesOf,
+  type Run,
+  StepFiles,
+  tell,
+  withoutCredentials,
+} from "@steps/executor/kit";
+import {
+  createObject,
+  type Definition,
+  type EnvironmentRecord,
+  type GithubPart,
+  mapObject,
+  reveal,
+  type StepInvocation,
+  type StepReference,
+  type Value,
+} from "@steps/model";
+import { type ActionInputs, resolveActionInputs, tellInputProblems } from "./action-inputs.ts";
+import type { ActionScope, RunningAction } from "./action-scope.ts";
+import type { PostEntry } from "../job/post-steps.ts";
+
+/** An item of a list that is an action, ready to be carried out. */
+export interface ActionCall {
+  /** Where the item stands. */
+  readonly caller: ActionScope;
+  readonly path: string;
+  /** As it is shown. */
+  readonly title: string;
+  /** Empty when the author gave none. */
+  readonly id: string;
+  readonly opened: OpenedStep;
+  /** Literal: nothing in them is an expression any more. */
+  readonly given: Inputs;
+  /** Of the invocation, expanded; it is in the caller's environment already. */
+  readonly env: EnvironmentRecord;
+  /** Where what has to be done afterwards is put. */
+  readonly posts: PostEntry[];
+  /** Whether a failure of any phase is none of the job. */
+  readonly allowsFailure: (run: Run) => boolean;
+}
+
+/** One step that is an action, through all its phases. */
+export interface ActionInstance {
+  readonly call: ActionCall;
+  readonly definition: Definition;
+  readonly part: GithubPart;
+  readonly inputs: ActionInputs;
+  /** What its own expressions see. */
+  readonly scope: ActionScope;
+  /** `GITHUB_ACTION`. */
+  readonly id: string;
+  readonly state: Map<string, string>;
+  /** `composite`: what its steps want done afterwards. */
+  readonly posts: PostEntry[];
+  /** What it wants done afterwards is put aside once. */
+  isPutAside: boolean;
+}
+
+/**
+ * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there, also
+ * in its own folder; what was put aside then sees the inputs of now.
+ */
+export function createInstance(run: Run, wanted: ActionCall, before?: ActionInstance): ActionInstance {
+  const call: ActionCall = before === undefined ? wanted : { ...wanted, opened: before.call.opened };
+  const { caller, opened, given } = call;
+  const { definition, spec } = opened.specDefinition;
+  const part = definition.github ?? { using: "" };
+  if (before === undefined) tellInputProblems(run, call);
+  const inputs = resolveActionInputs(run, { ...caller, path: call.path }, { spec, given });
+  tellMissingToken(run, call, { part, inputs });
+  const scope: ActionScope = {
+    ...caller,
+    path: call.path,
+    depth: caller.depth + 1,
+    inputs: mapObject(inputs, (value): Value => reveal(value)),
+    steps: createObject<Value>(),
+    action: runningAction(call),
+    isJob: false,
+  };
+  if (before !== undefined) return Object.assign(before, { call, definition, part, inputs, scope });
+  const id = caller.job.takeId(wantedId({ name: call.id, step: opened.reference }));
+  return { call, definition, part, inputs, scope, id, state: new Map(), posts: [], isPutAside: false };
+}
+
+const TOKEN = /\bgithub\s*\.\s*token\b/i;
+
+// Most actions that do without say nothing, and what they do then is slower or fails.
+function tellMissingToken(
+  run: Run,
+  { caller, opened, path }: ActionCall,
+  of: Pick<ActionInstance, "part" | "inputs">,
+): void {
+  const { job } = caller;
+  if (job.hasMissedToken || job.host.token !== undefined || of.part.using === "native") return;
+  const asks = Object.entries(opened.specDefinition.spec.inputs).some(([name, { default: text }]) => {
+    return typeof text === "string" && TOKEN.test(text) && of.inputs[name] === "";
+  });
+  if (!asks) return;
+  job.hasMissedToken = true;
+  const message = "It asks for github.token, which is empty: --github-token gives one";
+  tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "action-token", message });
+}
+
+/** What `GITHUB_ACTION` is made of where the author gave no id. */
+export function wantedId({ name, step }: Pick<StepInvocation, "name" | "step">): string {
+  return name === "" ? idOf(step) : name;
+}
+
+function runningAction({ caller, opened }: ActionCall): RunningAction {
+  const { reference, dir, root } = opened;
+  const isComposite = opened.specDefinition.definition.type === "steps";
+  const place = { dir: isComposite ? dir : undefined, root };
+  if (reference.kind !== "action") return { ...place, repository: "", ref: "" };
+  if (reference.source === "repository") return { ...place, repository: reference.repository, ref: reference.version };
+  const { repository, ref } = caller.action;
+  return reference.source === "self" ? { ...place, repository, ref } : { ...place, repository: "", ref: "" };
+}
+
+function idOf(reference: StepReference): string {
+  if (reference.kind !== "action") return "__run";
+  if (reference.source !== "repository") return "__self";
+  return `__${[reference.repository, reference.dir]
+    .join("/")
+    .replace(/[^A-Za-z0-9_-]+/g, "_")
+    .replace(/_+$/, "")}`;
+}
+
+/** Says what a phase of an action is going to do. */
+export function tellPlan(run: Run, instance: Pick<ActionInstance, "call" | "inputs">, path: string): void {
+  const { call, inputs } = instance;
+  const { opened, given, env } = call;
+  const { specDefinition, definitionDigest, component, subpath, reference } = opened;
+  tell(run, {
+    type: "step-planned",
+    at: Date.now(),
+    path,
+    specDefinition,
+    definitionDigest,
+    component,
+    subpath,
+    reference: withoutCredentials(reference),
+    inputs,
+    invocation: { inputs: given, env },
+    definitionEnv: {},
+    places: placesOf(run, { dir: opened.dir, files: new StepFiles(run.request.jobTmp) }),
+  });
+}

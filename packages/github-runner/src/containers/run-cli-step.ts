@@ -1,0 +1,85 @@
+import {
+  finishStep,
+  guard,
+  inPlace,
+  outcomeOfAbort,
+  outcomeOfError,
+  placesOf,
+  type Run,
+  startProcess,
+  type StepEnd,
+  StepFiles,
+  type StepLog,
+  tell,
+} from "@steps/executor/kit";
+import { createObject, emptySpec, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+
+/** A command of a container engine that is a step of its own, before those of the job. */
+export interface CliStep {
+  /** As it is shown: `Build an-action`. */
+  readonly name: string;
+  /** Absolute path of the program, then its arguments. */
+  readonly command: readonly string[];
+  /** The arguments as they are told: without what differs from run to run. */
+  readonly shown?: readonly string[];
+  /** Its standard output is nothing to read. */
+  readonly isQuiet?: boolean;
+  readonly workDir: string;
+  /** Of the client. */
+  readonly env: EnvironmentRecord;
+  /** What is told of it. */
+  readonly shownEnv?: EnvironmentRecord;
+  /** What it means that it fails; the exit code is put behind it. */
+  readonly failure: string;
+}
+
+/** Runs a command in a record of its own with the phase `pre`. */
+export async function runCliStep(run: Run, step: CliStep): Promise<StepEnd> {
+  const path = String(run.state.nextPhase++);
+  tell(run, { type: "step-opened", at: Date.now(), path, name: step.name, phase: "pre" });
+  const end = await guard(run, () => runCli(run, path, step));
+  finishStep(run, path, end);
+  return end;
+}
+
+async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
+  const { workDir, failure } = step;
+  const [program = "", ...args] = step.command;
+  const command = ["docker", ...(step.shown ?? args)];
+  // Nobody has written it, and the paths in it are other ones in every run.
+  const definition = { type: "exec", command: command.slice(0, 2), env: {} } as const;
+  const specDefinition = { spec: emptySpec, definition };
+  const { definitionDigest } = inPlace(specDefinition, { dir: workDir, root: undefined });
+  const places = placesOf(run, { dir: workDir, files: new StepFiles(run.request.jobTmp) });
+  const nothing = { inputs: {}, env: {} };
+  const at = Date.now();
+  tell(run, { type: "step-planned", at, path, specDefinition, definitionDigest, subpath: "", inputs: {}, invocation: nothing, definitionEnv: {}, places }); // prettier-ignore
+  const log = run.hooks.openLog(path);
+  const env = Object.assign(createObject<RuntimeString>(), step.env);
+  const client = { command: ["docker", ...args], workDir, env };
+  const ended = await startProcess(
+    run,
+    { path, program, command, workDir, env: step.shownEnv ?? {}, places, client },
+    step.isQuiet === true ? withoutStdout(log) : log,
+  );
+  const summary = await log.close();
+  const { exitCode, signal, spawnError } = ended;
+  const process = {
+    exitCode,
+    signal,
+    log: summary,
+  };
+  const without = { outputs: {}, exports: {}, process };
+  if (spawnError !== undefined) return { outcome: outcomeOfError(spawnError, "run"), ...without };
+  if (run.signal.aborted) return { outcome: outcomeOfAbort(run.signal.reason), ...without };
+  if (exitCode === 0) return { outcome: { status: "success" }, ...without };
+  const error = { code: "EXIT_STATUS", message: `${failure}: exit status ${exitCode ?? signal}` };
+  return { outcome: { status: "failure", exitCode, error }, ...without };
+}
+
+function withoutStdout(log: StepLog): StepLog {
+  return {
+    write: (stream, chunk) => (stream === "stdout" ? undefined : log.write(stream, chunk)),
+    close: () => log.close(),
+  };
+}

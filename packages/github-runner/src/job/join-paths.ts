@@ -1,0 +1,26 @@
+import type { Run } from "@steps/executor/kit";
+import type { Environment, EnvironmentRecord } from "@steps/model";
+import type { ActionJob } from "./action-job.ts";
+import { pathAbove } from "../process/command-effects.ts";
+
+interface PathsToJoin {
+  readonly job: ActionJob;
+  readonly before: string;
+  readonly exports: readonly EnvironmentRecord[];
+}
+
+/** What steps that ran at the same time have put in front of the PATH is there for all steps to come, in the order of the steps. */
+export function joinPaths(
+  run: Run,
+  environment: Environment,
+  { job, before, exports }: PathsToJoin,
+): EnvironmentRecord {
+  const known = new Set(before.split(":"));
+  const added = exports.map(({ PATH }) => (typeof PATH === "string" ? PATH.split(":") : []));
+  const folders = added.flatMap((path) => path.filter((folder) => !known.has(folder)).toReversed());
+  if (folders.length === 0) return {};
+  const own = run.branch === undefined ? job.addPaths(folders) : folders.toReversed();
+  const joined = { PATH: pathAbove(own, before) };
+  environment.export(joined);
+  return joined;
+}

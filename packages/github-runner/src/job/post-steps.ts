@@ -1,0 +1,127 @@
+import {
+  cleanUpRun,
+  endWithout,
+  finishStep,
+  guard,
+  isSuccess,
+  mayBeAllowed,
+  outcomeOfParent,
+  outcomeOfThrown,
+  type Run,
+  type StepEnd,
+  tell,
+  withoutCredentials,
+} from "@steps/executor/kit";
+import { evaluateCondition } from "@steps/github-language";
+import type { Outcome, StepReference } from "@steps/model";
+import { type ActionScope, evaluationOf, statusOf } from "../actions/action-scope.ts";
+import type { ActionJob } from "./action-job.ts";
+
+/** A part of an action that runs before or after the steps of the job. */
+export interface PhaseEntry {
+  readonly title: string;
+  readonly reference: StepReference;
+  /** Of the place that its condition is evaluated in. */
+  readonly scope: ActionScope;
+  /** `always()` where the action says nothing. */
+  readonly condition: string;
+  readonly run: (run: Run, path: string) => Promise<StepEnd>;
+  /** Whether a failure is none of the job. */
+  readonly allowsFailure: (run: Run) => boolean;
+}
+
+/** What an action wants done when the job's steps have ended. */
+export interface PostEntry extends PhaseEntry {
+  /** Whether there is anything to do: a composite action may have no step that wants something. */
+  readonly isNeeded: () => boolean;
+}
+
+/** Runs one phase of an action with an event for its begin and its end. */
+export async function runPhase(
+  run: Run,
+  entry: PhaseEntry,
+  place: { readonly path: string; readonly phase: "pre" | "post" },
+): Promise<StepEnd> {
+  const { path, phase } = place;
+  const name = `${phase === "pre" ? "Pre" : "Post"} ${entry.title}`;
+  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(entry.reference), phase });
+  const ended = await guard(run, async () => {
+    const status = statusOf(run, entry.scope, true);
+    const { holds, explanation } = evaluateCondition(entry.condition, { ...evaluationOf(run, entry.scope), status });
+    if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
+    return entry.run(run, path);
+  });
+  return finishPhase(run, path, { ended, allowsFailure: entry.allowsFailure });
+}
+
+/** A phase that cannot so much as begin. */
+export function refusePhase(
+  run: Run,
+  entry: Pick<PhaseEntry, "title" | "reference" | "allowsFailure">,
+  { path, error }: { readonly path: string; readonly error: unknown },
+): StepEnd {
+  const { title, reference, allowsFailure } = entry;
+  const name = `Pre ${title}`;
+  tell(run, {
+    type: "step-opened",
+    at: Date.now(),
+    path,
+    name,
+    reference: withoutCredentials(reference),
+    phase: "pre",
+  });
+  return finishPhase(run, path, { ended: endWithout(outcomeOfThrown(run, error, "run")), allowsFailure });
+}
+
+function finishPhase(
+  run: Run,
+  path: string,
+  { ended, allowsFailure }: { readonly ended: StepEnd; readonly allowsFailure: PhaseEntry["allowsFailure"] },
+): StepEnd {
+  const isAllowed = mayBeAllowed(ended.outcome.status) && allowsFailure(run);
+  const end: StepEnd = isAllowed ? { ...ended, conclusion: "success" } : ended;
+  finishStep(run, path, end);
+  return end;
+}
+
+/** Runs what was put aside, the last first, whatever happened before; returns the first failure. */
+export async function runPosts(
+  run: Run,
+  posts: PostEntry[],
+  options: {
+    readonly pathOf: () => string;
+    /** Called before the next one runs. */
+    readonly onFailure?: () => void;
+  },
+): Promise<{ readonly outcome: Outcome; readonly title: string } | undefined> {
+  let failure: { outcome: Outcome; title: string } | undefined;
+  while (posts.length > 0) {
+    const entry = posts.pop() as PostEntry;
+    if (!entry.isNeeded()) continue;
+    const cleanUp = cleanUpRun(run);
+    try {
+      const { outcome, conclusion } = await runPhase(cleanUp.run, entry, { path: options.pathOf(), phase: "post" });
+      if (isSuccess(conclusion ?? outcome.status)) continue;
+      failure ??= { outcome, title: entry.title };
+      options.onFailure?.();
+    } finally {
+      cleanUp.release();
+    }
+  }
+  return failure;
+}
+
+/** At the end of the job: what its actions put aside. A failure fails the job. */
+export async function runPostsOfJob(run: Run, { posts }: ActionJob): Promise<Outcome | undefined> {
+  const { state } = run;
+  if (run.signal.aborted) state.isCancelled = true;
+  const failure = await runPosts(run, posts, {
+    pathOf: () => String(state.nextPhase++),
+    // Those that come next see how the job is doing.
+    onFailure: () => {
+      state.hasFailed = true;
+    },
+  });
+  if (failure === undefined) return undefined;
+  return outcomeOfParent(failure.outcome, JSON.stringify(`Post ${failure.title}`));
+}

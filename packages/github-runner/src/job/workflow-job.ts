@@ -1,0 +1,118 @@
+import { LeftProcesses, type Level, type Run, type StepEnd } from "@steps/executor/kit";
+import { createObject, type StepsDefinition, type Value } from "@steps/model";
+import { evaluateText } from "@steps/github-language";
+import { mapObject, type RuntimeString } from "@steps/model";
+import type { ActionJob } from "./action-job.ts";
+import { type ActionScope, evaluationOf, NO_ACTION } from "../actions/action-scope.ts";
+import { type ActionList, invocationOf, runActionSteps, titleOf } from "../actions/action-steps.ts";
+import { outputsOf } from "../actions/composite.ts";
+import type { OpenContainers, WantedContainers } from "../containers/open-job-containers.ts";
+import { runPostsOfJob } from "./post-steps.ts";
+import { prepareActions } from "./prepare-actions.ts";
+import { runAction } from "../actions/run-action.ts";
+import { runPres } from "./run-pres.ts";
+
+/** The job of a workflow, and the state of the actions of its run. */
+export interface WorkflowJob {
+  readonly definition: StepsDefinition;
+  readonly job: ActionJob;
+}
+
+/**
+ * Runs a job of a GitHub workflow: what its actions want before, its steps, what its actions want afterwards. What a step leaves
+ * running lives until then.
+ */
+export async function runWorkflowJob(run: Run, level: Level, own: WorkflowJob): Promise<StepEnd> {
+  const left = new LeftProcesses();
+  try {
+    return await runJob({ ...run, left }, level, own);
+  } finally {
+    const { cookie, hurry } = run.request;
+    await left.end(cookie, hurry);
+  }
+}
+
+async function runJob(run: Run, level: Level, { definition, job }: WorkflowJob): Promise<StepEnd> {
+  job.contexts = definition.github?.contexts ?? createObject<Value>();
+  const inputs = job.contexts["inputs"];
+  const scope: ActionScope = {
+    job,
+    path: level.path,
+    depth: 0,
+    inputs: (typeof inputs === "object" ? inputs : {}) as Readonly<Record<string, Value>>,
+    environment: withHome(level, job),
+    steps: createObject<Value>(),
+    action: NO_ACTION,
+    isJob: true,
+  };
+  exportEnv(run, scope, definition.env);
+  const list = { invocations: definition.steps, dir: level.dir, root: level.root };
+  const prepared = await prepareActions(run, list);
+  const { container, services } = definition.github ?? {};
+  const hasContainers = container !== undefined || services !== undefined;
+  const containers = hasContainers ? await openContainers(run, scope, { container, services }) : undefined;
+  try {
+    if (containers?.failure !== undefined) return containers.failure;
+    const { base } = containers ?? {};
+    const inside = base === undefined ? scope : { ...scope, environment: scope.environment.above(base) };
+    return await runSteps(run, { definition, list, prepared, scope: inside });
+  } finally {
+    await containers?.close();
+  }
+}
+
+// What a step does with its home, as actions that clean up do, is done to nobody's own.
+function withHome({ environment }: Level, { dirs }: ActionJob): Level["environment"] {
+  if (Object.hasOwn(environment.base, "HOME")) return environment;
+  return environment.above({ ...environment.base, HOME: dirs.home });
+}
+
+// Few jobs have any.
+async function openContainers(
+  run: Run,
+  scope: ActionScope,
+  wanted: WantedContainers,
+): Promise<OpenContainers | undefined> {
+  const { openJobContainers } = await import("../containers/open-job-containers.ts");
+  return openJobContainers(run, scope, wanted);
+}
+
+interface OpenJob {
+  readonly definition: StepsDefinition;
+  readonly list: Pick<ActionList, "invocations" | "dir" | "root">;
+  readonly prepared: Awaited<ReturnType<typeof prepareActions>>;
+  readonly scope: ActionScope;
+}
+
+async function runSteps(run: Run, { definition, list, prepared, scope }: OpenJob): Promise<StepEnd> {
+  const { job } = scope;
+  const before = await runPres(run, prepared, {
+    scope,
+    posts: job.posts,
+    listPath: "",
+    expand: ({ invocation }) => invocationOf(run, scope, invocation),
+    pathOf: () => String(run.state.nextPhase++),
+    titleOf,
+  });
+  if (before !== undefined) run.state.hasFailed = true;
+  const { outcome, exports } = await runActionSteps(run, {
+    ...list,
+    scope,
+    posts: job.posts,
+    runAction,
+    onStatus: (status) => {
+      run.state.hasFailed = true;
+      if (status === "cancelled") run.state.isCancelled = true;
+    },
+  });
+  const after = await runPostsOfJob(run, job);
+  const failed = before?.outcome ?? outcome ?? after;
+  const outputs = outputsOf(run, scope, definition.outputs);
+  return { outcome: failed ?? { status: "success" }, outputs, exports };
+}
+
+// What steps write to GITHUB_ENV wins over it, so it is below that.
+function exportEnv(run: Run, scope: ActionScope, env: Readonly<Record<string, string>>): void {
+  const evaluation = evaluationOf(run, scope);
+  scope.environment.export(mapObject(env, (text): RuntimeString => evaluateText(text, evaluation)));
+}

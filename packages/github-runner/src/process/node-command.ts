@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { launchedNode } from "@steps/containers/own-program";
+import { ExecuteError, type Run, tell } from "@steps/executor/kit";
+import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+import { type ActionCommand, inputText } from "./action-process.ts";
+import type { ActionScope } from "../actions/action-scope.ts";
+import { commandInContainer, type JobContainer } from "../containers/job-container.ts";
+import { findNode } from "./find-node.ts";
+import { pathInAction } from "../actions/path-in-action.ts";
+
+interface NodeCall {
+  readonly scope: ActionScope;
+  /** The manifest's folder. */
+  readonly stepDir: string;
+  /** The repository's, where it has one. */
+  readonly root: string | undefined;
+  /** `node20`. */
+  readonly using: string;
+  /** From the manifest's folder. */
+  readonly file: string;
+  readonly env: EnvironmentRecord;
+}
+
+/** The command of a JavaScript action. @throws {ExecuteError} COMMAND_NOT_FOUND */
+export async function nodeCommand(
+  run: Run,
+  { scope, stepDir, root, using, file, env }: NodeCall,
+): Promise<ActionCommand> {
+  const main = pathInAction(run, { dir: stepDir, root }, file);
+  if (!existsSync(main)) {
+    throw new ExecuteError("COMMAND_NOT_FOUND", `exec: the action has no file "${file}"`, {
+      hint: "An action that is built is published with its bundle; this version may not be meant to be run.",
+    });
+  }
+  const own = Object.assign(createObject<RuntimeString>(), env);
+  delete own["NODE_ICU_DATA"];
+  const { container } = scope.job;
+  if (container !== undefined) return nodeInContainer(run, container, { scope, main, env: own });
+  const found = await findNode(using, {
+    path: env["PATH"] === undefined ? undefined : String(env["PATH"]),
+    toolCacheDir: inputText(scope.job.description.runner["tool_cache"] ?? scope.job.host.toolCacheDir),
+    env: process.env,
+    execPath: process.execPath,
+    execVersion: process.version,
+  });
+  if (found.note !== undefined) {
+    tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });
+  }
+  const { workDir, jobTmp } = run.request;
+  const launched = found.program === process.execPath ? launchedNode(join(jobTmp, "own-node")) : undefined;
+  const words = ["node", ...(launched?.slice(1) ?? []), main];
+  return { command: words, program: found.program, workDir, env: own };
+}
+
+function nodeInContainer(
+  run: Run,
+  container: JobContainer,
+  { scope, main, env }: Pick<NodeCall, "scope" | "env"> & { readonly main: string },
+): ActionCommand {
+  if (container.nodeCommand === undefined) {
+    throw new ExecuteError("COMMAND_NOT_FOUND", "exec: there is no Node.js in the container of the job", {
+      hint: "That of the runner cannot be taken along from this system: use an image that has one.",
+    });
+  }
+  const command = [...container.nodeCommand, main];
+  return commandInContainer(run, container, {
+    command,
+    workDir: run.request.workDir,
+    env,
+    environment: scope.environment,
+  });
+}

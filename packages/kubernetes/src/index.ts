@@ -1,0 +1,13 @@
+export { createKubernetesAccess } from "./access/kubernetes-access.ts";
+export type {
+  KubernetesAccess,
+  KubernetesAccessOptions,
+  KubernetesAccessSource,
+  KubernetesTls,
+} from "./access/kubernetes-access.ts";
+export { isMissingProgram, type ExecOutcome } from "./exec/exec-outcome.ts";
+export type { ExecStream } from "./exec/exec-stream.ts";
+export { startExec, type ExecOptions, type ExecSession } from "./exec/start-exec.ts";
+export { KubernetesError, type KubernetesErrorCode } from "./kubernetes-error.ts";
+export { explainPod } from "./pod/explain-pod.ts";
+export { podName, type PodTarget } from "./pod/pod-target.ts";

@@ -1,0 +1,12 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "@steps/model";
+
+/** SHA-256 of bytes, or of a text in UTF-8: 64 lower-case hex digits. */
+export function sha256(data: string | Uint8Array): string {
+  return hash("sha256", data);
+}
+
+/** SHA-256 of the canonical JSON (RFC 8785) of a value: 64 lower-case hex digits. */
+export function digestOf(value: unknown): string {
+  return sha256(canonicalJson(value));
+}

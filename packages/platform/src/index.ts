@@ -1,0 +1,10 @@
+export { digestOf, sha256 } from "./digest.ts";
+export { isInside } from "./is-inside.ts";
+export {
+  formatIdentity,
+  livenessOf,
+  parseIdentity,
+  processIdentity,
+  type ProcessIdentity,
+} from "./process-identity.ts";
+export { bootId, hasEnded, type ProcessStat, readProcessStat } from "./process-stat.ts";

@@ -1,0 +1,16 @@
+import { StepsError } from "@steps/model";
+
+export type BuildErrorCode =
+  /** Files that are not there, or that no image can hold. */
+  | "FILES_INVALID"
+  /** A version, platform or label that no image can have. */
+  | "IMAGE_INVALID"
+  /** The file to be published is no image in the OCI layout. */
+  | "ARCHIVE_INVALID"
+  /** The version is there already, with other content. */
+  | "VERSION_EXISTS"
+  /** The registry took something in another way than it has to. */
+  | "PUBLISH_FAILED";
+
+/** An image could not be built or published. */
+export class BuildError extends StepsError<BuildErrorCode> {}

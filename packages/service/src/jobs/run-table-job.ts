@@ -1,0 +1,96 @@
+import type { Engine, EngineOptions, RunHooks } from "@steps/engine";
+import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
+import { createMasker } from "@steps/trace";
+import { basename, join } from "node:path";
+import type { EngineJob } from "./engine-job.ts";
+import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER } from "./job-folder.ts";
+import { RunnerLines } from "./runner-lines.ts";
+import type { JobEnd, TableJob } from "./table-job.ts";
+
+export interface RunTableJobOptions {
+  readonly engine: Omit<EngineOptions, "stateDir">;
+  /** Returns the time in microseconds since 1970. */
+  readonly clock: () => number;
+  readonly maxLogBytes: number;
+  readonly onNote: (text: string) => void;
+}
+
+/** Runs a job to its end, whatever happens. */
+export async function runTableJob(job: TableJob, engineJob: EngineJob, options: RunTableJobOptions): Promise<void> {
+  const lines = new RunnerLines(job.folder, job.log, options.clock);
+  const end = await runEngine(job, engineJob, { ...options, lines });
+  // Nobody is left who could read them.
+  removeTree(join(job.folder, VARIABLES_FOLDER));
+  const failure = job.finish(end);
+  if (failure !== undefined) options.onNote(`Cannot write how a job ended: ${messageOf(failure)}`);
+}
+
+async function runEngine(
+  job: TableJob,
+  { options: runOptions, maskedValues }: EngineJob,
+  options: RunTableJobOptions & { readonly lines: RunnerLines },
+): Promise<JobEnd> {
+  let engine: Engine | undefined;
+  try {
+    // A service that runs nothing does not hold the engine in memory.
+    const { createEngine } = await import("@steps/engine");
+    engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
+    const result = await engine.run(runOptions, hooksOf(job, options), job.signals.cancelled);
+    const { status, error } = result.outcome;
+    const { exitCode, journalRoot } = result;
+    return { status, exitCode, journalRoot, error };
+  } catch (cause) {
+    const error = { code: isStepsError(cause) ? cause.code : "INTERNAL", message: maskedMessage(cause, maskedValues) };
+    options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
+    return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
+  } finally {
+    if (engine !== undefined) await close(engine, options.onNote);
+  }
+}
+
+function maskedMessage(cause: unknown, maskedValues: readonly string[]): string {
+  const masker = createMasker({ masksTokens: true });
+  try {
+    for (const value of maskedValues) masker.add(value);
+  } catch (failure) {
+    // They are too many: this is why the job cannot be run.
+    return messageOf(failure);
+  }
+  return masker.text(messageOf(cause));
+}
+
+async function close(engine: Engine, onNote: RunTableJobOptions["onNote"]): Promise<void> {
+  try {
+    await engine[Symbol.asyncDispose]();
+  } catch (cause) {
+    // A job that came to its end is not worse for it.
+    onNote(`Cannot close the engine of a job: ${messageOf(cause)}`);
+  }
+}
+
+function hooksOf(job: TableJob, options: RunTableJobOptions & { readonly lines: RunnerLines }): RunHooks {
+  const { log, folder, results } = job;
+  const { clock, maxLogBytes, lines } = options;
+  let prefix: string | undefined;
+  let isFull = false;
+  return {
+    wantsTrace: false,
+    onEvent: (event) => {
+      results.apply(event);
+      if (event.type === "note" && (event.level === "warning" || event.level === "error"))
+        lines.tryWrite(event.message);
+    },
+    onOutput: (stream, chunk, _stepPath, { file, offset, bytes }) => {
+      prefix ??= runPrefix(folder);
+      log.append({ timeUs: clock(), path: join(prefix, file), offset, bytes, stream });
+      if (bytes === chunk.length || isFull) return;
+      isFull = true;
+      lines.tryWrite(`The job's log has reached its limit of ${maxLogBytes} bytes: what comes is not stored`);
+    },
+  };
+}
+
+function runPrefix(folder: string): string {
+  const run = runOf(folder);
+  return join(basename(engineDirectory(folder)), "runs", basename(run?.path ?? ""));
+}

@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { root } from "./workspace.ts";
+
+const readme = readFileSync(join(root, "README.md"), "utf8");
+const blocks = Array.from(readme.matchAll(/^```sh\n([^]*?)^```$/gm), ([, text]) => text ?? "");
+/** They set the work tree up and run these tests, or want an image from the network. */
+const elsewhere = blocks.filter((block) => /^npm (?:start|test)|^docker run/m.test(block));
+const here = blocks.filter((block) => !elsewhere.includes(block));
+
+describe("README.md", () => {
+  test("has blocks that run here, and two that do not", () => {
+    expect({ here: here.length, elsewhere: elsewhere.length }).toEqual({ here: 4, elsewhere: 2 });
+  });
+
+  test("can be pasted from top to bottom by somebody with an empty home", () => {
+    const folder = mkdtempSync(join(tmpdir(), "steps-readme-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    // A clone after npm start: what is linked there is what npx finds.
+    const bin = join(folder, "node_modules", ".bin");
+    mkdirSync(bin, { recursive: true });
+    mkdirSync(join(folder, "home"));
+    symlinkSync(join(root, "node_modules", ".bin", "step-runner"), join(bin, "step-runner"));
+    writeFileSync(join(folder, "package.json"), readFileSync(join(root, "package.json")));
+    cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
+    const { status, stdout, stderr } = spawnSync("bash", ["-eu"], {
+      cwd: folder,
+      encoding: "utf8",
+      input: here.join("\n"),
+      env: { PATH: process.env["PATH"] ?? "", HOME: join(folder, "home") },
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
+    expect(stdout).toContain("hello you\nit said hello you\n");
+    expect(stdout).toContain("Replay: The same\n");
+    expect(stdout).toContain("counted in JavaScript");
+  });
+
+  test("names only flags that there are", () => {
+    const cli = readFileSync(join(root, "docs/reference/cli.md"), "utf8");
+    const calls = readme.match(/(?:step-runner|runner-bridge) [^\n`]*--[^\n`]*/g) ?? [];
+    const flags = calls.flatMap((call) => call.match(/--[a-z][a-z-]*/g) ?? []).filter((flag) => flag !== "--help");
+    expect(flags.length).toBeGreaterThan(4);
+    expect(flags.filter((flag) => !cli.includes(`\`${flag}`))).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { Sensitive } from "@steps/model";
+import { setMember } from "./fast-record.ts";
+import { MASK, type Masker } from "./mask.ts";
+import { maskString } from "./redact-value.ts";
+import type { Exempt, Kind, Rule, Rules } from "./redaction-rules.ts";
+
+/** How what has a kind is stored. */
+export type Handlers = Readonly<Record<Kind, (value: never) => unknown>>;
+
+/** A copy without secrets: what has a kind by its handler, what is exempt as it is, every other text masked. */
+export function applyRules(value: unknown, rule: Rule, context: RuleContext): unknown {
+  if (Array.isArray(value) && (typeof rule !== "string" || rule === "text")) {
+    return value.map((item: unknown) => applyRules(item, rule, context));
+  }
+  if (typeof rule === "string" && rule !== "text") return context.handlers[rule](value as never);
+  if (value instanceof Sensitive) return MASK;
+  if (typeof value === "string") return isExempt(rule) ? value : maskString(value, context.masker);
+  if (typeof value !== "object" || value === null) return value;
+  const rules: Rules = typeof rule === "string" || isExempt(rule) ? {} : rule;
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
+    if (item === undefined) continue;
+    // The name of a field that nobody thought of may be what a step wrote.
+    if (Object.hasOwn(rules, key)) setMember(result, key, applyRules(item, rules[key] as Rule, context));
+    else setMember(result, maskString(key, context.masker), applyRules(item, "text", context));
+  }
+  return result;
+}
+
+export interface RuleContext {
+  readonly masker: Masker;
+  readonly handlers: Handlers;
+}
+
+function isExempt(rule: Rule): rule is Exempt {
+  return typeof rule === "object" && typeof rule["because"] === "string";
+}

@@ -1,0 +1,4 @@
+export { CacheError, type CacheErrorCode, cancelled, isCacheError, systemCode, throwIfCancelled } from "./error.ts";
+export { type HttpAnswer, type HttpRequest, readBody, request, statusError } from "./http/http-client.ts";
+export { openRemote, type Remote, replacePrefix } from "./http/remote.ts";
+export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
