@@ -2,6 +2,12 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRunning } from "@steps/testkit";
 
+/**
+ * How long what a killed runner leaves may take to end, in milliseconds: the grace of a cancelled step, the rounds of the
+ * reaper, and time for a busy machine.
+ */
+export const GRACE_MS = 12_000;
+
 /** Processes that have the folder in their arguments, in their environment or as their working directory. */
 export function processesOf(dir: string): number[] {
   return readdirSync("/proc")

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeTrace, verifyTrace } from "@steps/trace";
-import { whatIsLeft } from "../kit/processes.ts";
+import { GRACE_MS, whatIsLeft } from "../kit/processes.ts";
 import type { Random } from "../kit/random.ts";
 import { type User, withUser } from "../kit/user.ts";
 import { liesOf, type WitnessedJob, witnessedJob } from "../kit/witnessed-job.ts";
@@ -29,7 +29,7 @@ export const killJob: Trial = {
       places[code !== null ? "after its end" : began === 0 ? "before the first step" : "in the job"]++;
       return {
         failure: lies.length === 0 ? undefined : lies.join("; "),
-        measured: { ...places, "with processes left after recovery": left },
+        measured: { ...places, "with processes left in the end": left },
       };
     }),
 };
@@ -70,12 +70,12 @@ async function judge(user: User, job: WitnessedJob, hasEnded: boolean): Promise<
   let recovered = await recover(hasEnded ? [path] : []);
   if (recovered.stderr.includes("every run ended")) recovered = await recover([path]);
   if (recovered.code !== 0) return { left: 0, lies: [`trace recover: ${recovered.stderr}`] };
-  const left = await whatIsLeft(user.dir, 1000);
   await user.run(["trace", "recover", path, "--output-file", again]);
   const text = readFileSync(first, "utf8");
   const trace = await decodeTrace(text);
   const lies = [...verifyTrace(trace).map(String), ...liesOf(trace, job, user.work)];
+  const left = await whatIsLeft(user.dir, GRACE_MS);
   if (existsSync(again) && readFileSync(again, "utf8") !== text) lies.push("A second recovery tells something else");
-  if (left.length > 0) lies.push(`${left.length} processes are left after the recovery`);
+  if (left.length > 0) lies.push(`${left.length} processes are left after the recovery and the reaper`);
   return { left: left.length > 0 ? 1 : 0, lies };
 }

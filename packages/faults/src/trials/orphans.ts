@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { whatIsLeft } from "../kit/processes.ts";
+import { GRACE_MS, whatIsLeft } from "../kit/processes.ts";
 import type { Random } from "../kit/random.ts";
 import { startService } from "../kit/service.ts";
 import { type User, withUser } from "../kit/user.ts";
 import type { Outcome, Trial } from "../trial.ts";
 import { startJob } from "@steps/client";
-
-/** How long what is left may take to end: the grace of a cancelled step, and time for a busy machine. */
-const GRACE_MS = 12_000;
 
 /** The commands that a step starts; `N` is a number of seconds that nothing else sleeps for. */
 const SHAPES: Readonly<Record<string, string>> = {
