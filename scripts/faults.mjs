@@ -6,6 +6,6 @@ setUp();
 const args = [
   "--conditions=@steps/source",
   "--disable-warning=ExperimentalWarning",
-  join(root, "packages/faults/src/main.ts"),
+  join(root, "packages/end-to-end/src/main.ts"),
 ];
 process.exitCode = run("node", [...args, ...process.argv.slice(2)]);
