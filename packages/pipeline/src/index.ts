@@ -1,0 +1,21 @@
+export { combineResults, isPassed } from "./combine-results.ts";
+export { type GraphJob, type GraphProblem, graphProblems } from "./job-graph.ts";
+export type {
+  InstanceDelayed,
+  InstanceEnded,
+  InstanceStarted,
+  JobDecided,
+  JobEnded,
+  PipelineEvent,
+} from "./pipeline-event.ts";
+export type {
+  Decision,
+  Instance,
+  InstanceSet,
+  JobResult,
+  JobResults,
+  JobStatus,
+  PipelineJob,
+  PipelineState,
+} from "./pipeline-job.ts";
+export { PipelineError, type PipelineOptions, runPipeline } from "./run-pipeline.ts";

@@ -1,0 +1,108 @@
+import type { PipelineEvent } from "./pipeline-event.ts";
+import { isPassed } from "./combine-results.ts";
+import type { Instance, InstanceSet, JobResult } from "./pipeline-job.ts";
+import { Places } from "./places.ts";
+
+/** Tells an instance that the place it waited for is its own. */
+export type Turn = () => void;
+
+/** The scheduler, as one job sees it. */
+export interface JobRunHost<Work> {
+  readonly run: (work: Work, signal: AbortSignal) => Promise<JobResult>;
+  readonly tell: (event: PipelineEvent) => void;
+  readonly places: Places<Turn>;
+  readonly placesOf: (group: string) => Places<Turn>;
+}
+
+/** The instances of a job that was decided, from their waiting to their end. */
+export class JobRun<Work> {
+  readonly #cancel = new AbortController();
+  readonly #job: string;
+  readonly #set: InstanceSet<Work>;
+  readonly #host: JobRunHost<Work>;
+  readonly #own: Places<Turn>;
+
+  constructor(job: string, set: InstanceSet<Work>, host: JobRunHost<Work>) {
+    this.#job = job;
+    this.#set = set;
+    this.#host = host;
+    this.#own = new Places(set.maxParallel ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Runs all instances; their results in their order. An error of one cancels the others, and is thrown when they have ended. */
+  async finish(): Promise<JobResult[]> {
+    const ended = await Promise.allSettled(this.#set.instances.map((instance) => this.#runInstance(instance)));
+    return ended.map((end) => {
+      if (end.status === "rejected") throw end.reason;
+      return end.value;
+    });
+  }
+
+  /** Cancels the instances that run and those that wait. @param reason a sentence for those that never started */
+  cancel(reason: string): void {
+    this.#cancel.abort(reason);
+  }
+
+  async #runInstance(instance: Instance<Work>): Promise<JobResult> {
+    const { signal } = this.#cancel;
+    const named = { job: this.#job, instance: instance.name } as const;
+    try {
+      const result = await this.#afterDelay(instance, () =>
+        this.#inPlaces(instance, async () => {
+          if (signal.aborted) return { status: "cancelled", reason: String(signal.reason) };
+          this.#host.tell({ type: "instance-started", ...named });
+          const result = await this.#host.run(instance.work, signal);
+          // Before its place is given to the next one.
+          if (this.#set.isFailFast === true && result.status === "failure" && !isPassed(result))
+            this.cancel(`"${instance.name}" failed, and the job ends with its first failure`);
+          return result;
+        }),
+      );
+      this.#host.tell({ type: "instance-ended", ...named, result });
+      return result;
+    } catch (error) {
+      this.cancel(`"${instance.name}" ended with an error`);
+      throw error;
+    }
+  }
+
+  async #afterDelay(instance: Instance<Work>, go: () => Promise<JobResult>): Promise<JobResult> {
+    const { name, delayMs = 0 } = instance;
+    if (delayMs > 0) {
+      this.#host.tell({ type: "instance-delayed", job: this.#job, instance: name, delayMs });
+      await wait(delayMs, this.#cancel.signal);
+    }
+    return go();
+  }
+
+  // Always in this order, the scarcest last: who holds a place of the pipeline runs, so nobody waits for ever.
+  async #inPlaces(instance: Instance<Work>, go: () => Promise<JobResult>): Promise<JobResult> {
+    const group = instance.group === undefined ? [] : [this.#host.placesOf(instance.group)];
+    const taken = [this.#own, ...group, this.#host.places];
+    for (const places of taken) {
+      const turn = Promise.withResolvers<void>();
+      if (!places.take(turn.resolve)) await turn.promise;
+    }
+    try {
+      return await go();
+    } finally {
+      for (const places of taken) places.giveBack()?.();
+    }
+  }
+}
+
+// The longest time that a timer of JavaScript can wait.
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.min(ms, MAX_TIMER_MS));
+    signal.addEventListener("abort", end);
+  });
+}

@@ -1,0 +1,43 @@
+import type { JobResult } from "./pipeline-job.ts";
+
+/** The events of a pipeline, in order. A table, a graph or a trace of the pipeline is a fold over them. */
+export type PipelineEvent = JobDecided | InstanceDelayed | InstanceStarted | InstanceEnded | JobEnded;
+
+/** All jobs that a job needs have ended, and it was decided. */
+export interface JobDecided {
+  readonly type: "job-decided";
+  readonly job: string;
+  /** The names of the instances that will run; empty for a job that ends at once. */
+  readonly instances: readonly string[];
+}
+
+/** An instance waits for its time. */
+export interface InstanceDelayed {
+  readonly type: "instance-delayed";
+  readonly job: string;
+  readonly instance: string;
+  /** The time that it waits, in milliseconds. */
+  readonly delayMs: number;
+}
+
+/** An instance has begun to run. */
+export interface InstanceStarted {
+  readonly type: "instance-started";
+  readonly job: string;
+  readonly instance: string;
+}
+
+/** An instance ended, or was cancelled before it began. */
+export interface InstanceEnded {
+  readonly type: "instance-ended";
+  readonly job: string;
+  readonly instance: string;
+  readonly result: JobResult;
+}
+
+/** A job ended with all its instances. */
+export interface JobEnded {
+  readonly type: "job-ended";
+  readonly job: string;
+  readonly result: JobResult;
+}
