@@ -2,7 +2,6 @@ import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import { execute, type PipeReserve, Reaper } from "@steps/executor";
 import {
   type Diagnostic,
-  Environment,
   exitCodeOf,
   formatDiagnostic,
   type Job,
@@ -284,16 +283,8 @@ async function executeJob(context: RunContext, options: RunOptions, parts: RunPa
   });
   return await execute(
     {
-      specDefinition: job.specDefinition,
-      inputs: job.inputs,
-      vars: job.vars,
-      environment: Environment.create(job.env),
-      offeredEnv: job.offeredEnv,
-      secrets: job.grants,
-      mode: job.mode,
+      job,
       allowedExports: context.allowedExports,
-      workDir: job.workDir,
-      baseDir: job.baseDir,
       jobTmp: directory.tmp,
       graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
       // A run inside a step of another is part of that one too.
@@ -303,7 +294,6 @@ async function executeJob(context: RunContext, options: RunOptions, parts: RunPa
       outerCookie: process.env["STEP_RUNNER_COOKIE"],
       hurry: options.hurry,
       timeoutMs: options.timeoutMs,
-      positionOf: job.positionOf,
     },
     {
       loadStep: loader.load,

@@ -1,4 +1,4 @@
-import { createObject, type Definition, type Outcome, type RuntimeValue } from "@steps/model";
+import { createObject, type Definition, Environment, type Outcome, type RuntimeValue } from "@steps/model";
 import { signalWithTimeout } from "./outcome/cancelled.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./values/inputs.ts";
 import type { Level } from "./run/level.ts";
@@ -44,8 +44,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   });
   pipes.prepare();
   const spawner = new Spawner(request.spawnerAfter);
-  const run: Run = createRun({
-    request,
+  const run = createRun(request, {
     hooks,
     pipes,
     spawner,
@@ -58,21 +57,31 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   } finally {
     stop.release();
     await Promise.all([pipes.close(), spawner.close()]);
-    const { since } = run.state;
-    const { cookie, hurry } = request;
-    const graceMs = Math.min(SURVIVOR_GRACE_MS, request.graceMs);
+    const { cookie, hurry, state } = run;
+    const { since } = state;
+    const graceMs = Math.min(SURVIVOR_GRACE_MS, run.graceMs);
     if (since) await killSurvivors(cookie, graceMs, { since, hurry });
   }
 }
 
-function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "spawner" | "starts" | "signal">): Run {
-  const { request } = parts;
+function createRun(
+  { job, allowedExports, jobTmp, graceMs, hurry, cookie, outerCookie }: ExecuteRequest,
+  parts: Pick<Run, "hooks" | "pipes" | "spawner" | "starts" | "signal">,
+): Run {
   const inputs = createObject<RuntimeValue>();
-  const contexts = createJobContexts(request.vars, inputs, (name, value) => {
+  const contexts = createJobContexts(job.vars, inputs, (name, value) => {
     tell(run, { type: "variable-read", at: Date.now(), path: run.state.readingPath, name, value });
   });
   const run: Run = {
     ...parts,
+    job,
+    environment: Environment.create(job.env),
+    allowedExports,
+    jobTmp,
+    graceMs,
+    hurry,
+    cookie,
+    outerCookie,
     contexts,
     jobInputs: inputs,
     state: {
@@ -82,7 +91,7 @@ function createRun(parts: Pick<Run, "request" | "hooks" | "pipes" | "spawner" | 
       hasFailed: false,
       isCancelled: false,
       actions: undefined,
-      nextPhase: countOf(request.specDefinition.definition),
+      nextPhase: countOf(job.specDefinition.definition),
     },
   };
   return run;
@@ -93,7 +102,7 @@ function countOf(definition: Definition): number {
 }
 
 async function runJob(run: Run): Promise<StepEnd> {
-  const files = new StepFiles(run.request.jobTmp);
+  const files = new StepFiles(run.jobTmp);
   tell(run, { type: "step-opened", at: Date.now(), path: "", name: "" });
   let end: StepEnd;
   try {
@@ -108,8 +117,9 @@ async function runJob(run: Run): Promise<StepEnd> {
 }
 
 async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
-  const { specDefinition, baseDir, environment, positionOf } = run.request;
-  const given: Inputs = run.request.inputs;
+  const { environment, job } = run;
+  const { specDefinition, baseDir, positionOf } = job;
+  const given: Inputs = job.inputs;
   checkInputNames(Object.keys(given), specDefinition.spec);
   const inputs = resolveInputs(given, specDefinition.spec, { allowJsonText: true });
   Object.assign(run.jobInputs, inputs);
@@ -133,8 +143,8 @@ async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
 }
 
 function secretsOfJob(run: Run): Granted {
-  const { specDefinition, secrets: given = {}, vars } = run.request;
-  const secrets = jobSecrets(given, vars, run.contexts.vars);
+  const { specDefinition, grants = {}, vars } = run.job;
+  const secrets = jobSecrets(grants, vars, run.contexts.vars);
   const { spec } = specDefinition;
   if (spec.secrets === undefined) return { secrets, granted: [] };
   const asked = Object.keys(spec.secrets).filter((name) => Object.hasOwn(secrets, name));

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   emptySpec,
-  Environment,
   type ExecDefinition,
+  type Job,
   type Outcome,
   type RuntimeValue,
   type Spec,
@@ -28,8 +28,9 @@ export interface Ran {
   readonly leftInTmp: readonly string[];
 }
 
-export interface Setup extends Partial<Omit<ExecuteRequest, "environment">> {
-  readonly env?: Readonly<Record<string, string>>;
+type JobField = "inputs" | "vars" | "env" | "workDir" | "positionOf";
+
+export interface Setup extends Partial<Omit<ExecuteRequest, "job">>, Partial<Pick<Job, JobField>> {
   readonly steps?: Readonly<Record<string, SpecDefinition>>;
   readonly signal?: AbortSignal;
   readonly hooks?: Partial<ExecuteHooks>;
@@ -47,20 +48,17 @@ export function freshCookie(): string {
 }
 
 export async function run(specDefinition: SpecDefinition, setup: Setup = {}): Promise<Ran> {
-  const { env, steps = {}, signal = new AbortController().signal, hooks, onEvent, ...request } = setup;
+  const { steps = {}, signal = new AbortController().signal, hooks, onEvent, ...given } = setup;
   const jobTmp = mkdtempSync(join(tmpdir(), "executor-test-"));
-  const workDir = mkdtempSync(join(tmpdir(), "executor-work-"));
+  const baseDir = mkdtempSync(join(tmpdir(), "executor-work-"));
+  const { inputs = {}, vars = {}, env = baseEnv, workDir = baseDir, positionOf, ...request } = given;
+  const job: Job = { entry: "run", source: "test", specDefinition, inputs, vars, env, workDir, baseDir, positionOf };
   const events: StepEvent[] = [];
   const chunks: Uint8Array[] = [];
   try {
     const executed = await execute(
       {
-        specDefinition,
-        inputs: {},
-        vars: {},
-        environment: Environment.create(env ?? baseEnv),
-        workDir,
-        baseDir: workDir,
+        job,
         jobTmp,
         graceMs: 2000,
         cookie: freshCookie(),
@@ -81,7 +79,7 @@ export async function run(specDefinition: SpecDefinition, setup: Setup = {}): Pr
     return { ...executed, events, output, leftInTmp: readdirSync(jobTmp) };
   } finally {
     rmSync(jobTmp, { recursive: true, force: true });
-    rmSync(workDir, { recursive: true, force: true });
+    rmSync(baseDir, { recursive: true, force: true });
   }
 }
 

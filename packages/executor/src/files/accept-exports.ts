@@ -34,7 +34,7 @@ const REFUSED: readonly string[] = [
  */
 export function acceptExports(run: Run, level: Level, exports: EnvironmentRecord): EnvironmentRecord {
   if (!level.isFetched) return exports;
-  const allowed = run.request.allowedExports ?? [];
+  const allowed = run.allowedExports ?? [];
   const accepted: Record<string, RuntimeString> = Object.create(null) as Record<string, RuntimeString>;
   for (const [name, value] of Object.entries(exports)) {
     if (matchesVariable(name, allowed)) accepted[name] = value;

@@ -12,7 +12,7 @@ export function cleanUpRun(run: Run): { readonly run: Run; release(): void } {
   if (run.isCleanUp === true) return { run, release() {} };
   const controller = new AbortController();
   const { signal } = run;
-  const { hurry } = run.request;
+  const { hurry } = run;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => controller.abort(signal.aborted ? signal.reason : new Cancelled());
   const begin = (): void => void (timer ??= setTimeout(stop, CLEAN_UP_MS));

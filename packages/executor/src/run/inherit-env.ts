@@ -23,7 +23,7 @@ export function inheritEnvironment(run: Run, level: Level, patterns: readonly st
     if (matchesVariable(name, names)) base[name] = value;
   }
   if (root !== undefined) return environment.above(base);
-  for (const [name, value] of Object.entries(run.request.offeredEnv ?? {})) {
+  for (const [name, value] of Object.entries(run.job.offeredEnv ?? {})) {
     if (Object.hasOwn(base, name) || !matchesVariable(name, patterns)) continue;
     base[name] = value;
     tell(run, { type: "variable-read", at: Date.now(), path, name, value, isInherited: true });
@@ -33,8 +33,8 @@ export function inheritEnvironment(run: Run, level: Level, patterns: readonly st
 
 /** How many variables of the runner's environment a process does not get. */
 export function countDenied(run: Run, env: EnvironmentRecord): number {
-  const { environment, offeredEnv = {} } = run.request;
-  const known = new Set([...Object.keys(environment.base), ...Object.keys(offeredEnv)]);
+  const { environment, job } = run;
+  const known = new Set([...Object.keys(environment.base), ...Object.keys(job.offeredEnv ?? {})]);
   let count = 0;
   for (const name of known) if (!Object.hasOwn(env, name)) count++;
   return count;

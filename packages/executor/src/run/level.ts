@@ -57,12 +57,11 @@ export function scopeOf(
     export_file: () => files.exportFile(),
     step_dir: () => level.dir,
     func_dir: () => level.dir,
-    work_dir: () => run.request.workDir,
+    work_dir: () => run.job.workDir,
   });
 }
 
 /** The paths of a step that differ from run to run. */
 export function placesOf(run: Run, level: Pick<Level, "dir" | "files">): Places {
-  const { workDir, jobTmp } = run.request;
-  return { workDir, stepDir: level.dir, jobTmp, ...level.files.created };
+  return { workDir: run.job.workDir, stepDir: level.dir, jobTmp: run.jobTmp, ...level.files.created };
 }

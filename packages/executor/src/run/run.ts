@@ -2,11 +2,10 @@ import {
   type Environment,
   type EnvironmentRecord,
   type FetchReport,
+  type Job,
   type Observe,
   type Position,
   type Resource,
-  type RunMode,
-  type RuntimeString,
   type RuntimeValue,
   type SpecDefinition,
   type StepEvent,
@@ -23,45 +22,29 @@ import type { Spawner } from "../process/spawner/spawner.ts";
 import type { StepLog } from "../output/step-log.ts";
 import type { JobContexts } from "./variables.ts";
 
-/** A compiled job and everything it starts from. */
+/** A job to execute, and what is true of this run of it alone. */
 export interface ExecuteRequest {
-  readonly specDefinition: SpecDefinition;
-  /** Of the job; texts may stand for values of any type, as on a command line. */
-  readonly inputs: Readonly<Record<string, RuntimeValue>>;
-  /** Job variables: `vars` in expressions, no part of any process's environment. */
-  readonly vars: Readonly<Record<string, RuntimeString>>;
-  readonly environment: Environment;
-  /** Variables that a step of the user's own may name in `inherit_env` though they are not in `environment`. */
-  readonly offeredEnv?: EnvironmentRecord;
-  /** What the job can grant its steps, all of it marked; masked job variables can be granted too. */
-  readonly secrets?: EnvironmentRecord;
-  readonly mode?: RunMode;
-  /** Names and patterns of variables that fetched steps may export though they run code in programs of others. */
+  readonly job: Job;
+  /** The names and patterns of variables that fetched steps may export though they run code in programs of others. Default: none. */
   readonly allowedExports?: readonly string[];
-  /** Absolute, existing: where processes start. */
-  readonly workDir: string;
-  /** Absolute: where local references of the job start. */
-  readonly baseDir: string;
-  /** Absolute, an existing private directory: output files and pipes live here. */
+  /** The private directory of the run, for output files and pipes: absolute and existing. */
   readonly jobTmp: string;
-  /** Between TERM and KILL. */
+  /** The time between TERM and KILL, in milliseconds. */
   readonly graceMs: number;
-  /** Ends the grace of what is being ended when it is aborted: for a user who asks a second time. */
+  /** Ends the grace of processes that are being ended as soon as it is aborted, for a user who asks a second time. Default: never. */
   readonly hurry?: AbortSignal;
-  /** A text of this run alone: put into the environment of every process as `STEP_RUNNER_COOKIE`. */
+  /** A text of this run alone, which every process carries in its environment as `STEP_RUNNER_COOKIE`. */
   readonly cookie: string;
-  /** The cookies of the runs that this one is a step of, so that they find its processes too. */
+  /** The cookies of the runs that this one is a step of, so that they find its processes too. Absent for a run inside no other. */
   readonly outerCookie?: string;
-  /** Pipes that are there already. */
+  /** The store of pipes that exist already. Default: the run makes its own. */
   readonly pipeReserve?: PipeReserve;
-  /** Ends the processes if we are killed, and makes pipes until then. */
+  /** Ends the processes if the runner is killed, and makes pipes until then. Absent: a killed runner leaves its processes. */
   readonly reaper?: Reaper;
-  /** So many processes are started by ourselves before a smaller process is started that starts the others. */
+  /** The number of processes after which a smaller process is started that starts all others. Default: see `Spawner`. */
   readonly spawnerAfter?: number;
-  /** For the whole job. */
+  /** The time that the whole job may take, in milliseconds. Default: as long as it needs. */
   readonly timeoutMs?: number;
-  /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
-  readonly positionOf?: (pointer: string) => Position | undefined;
 }
 
 /** Where a reference is written. */
@@ -116,8 +99,12 @@ export interface ExecuteHooks {
 }
 
 /** What all steps of one run share. */
-export interface Run {
-  readonly request: ExecuteRequest;
+export interface Run extends Pick<
+  ExecuteRequest,
+  "job" | "allowedExports" | "jobTmp" | "graceMs" | "hurry" | "cookie" | "outerCookie"
+> {
+  /** The environment that every step starts from: the job's `env`. */
+  readonly environment: Environment;
   readonly hooks: ExecuteHooks;
   readonly signal: AbortSignal;
   readonly pipes: OutputPipePool;

@@ -37,10 +37,10 @@ export interface ProcessClient {
 /** Tells what is going to run, runs it, and comes back when nothing of it is left. */
 export async function startProcess(run: Run, prepared: PreparedProcess, log: StepLog): Promise<ProcessEnd> {
   const { path, program, command, workDir, env, places, cancelTimeoutMs } = prepared;
-  const { cookie, outerCookie, hurry } = run.request;
+  const { cookie, outerCookie, hurry } = run;
   // Steps that run at the same time must not take each other's processes for what they left behind.
   const stepCookie = `${cookie}:${path}`;
-  const graceMs = Math.min(run.request.graceMs, cancelTimeoutMs ?? Number.POSITIVE_INFINITY);
+  const graceMs = Math.min(run.graceMs, cancelTimeoutMs ?? Number.POSITIVE_INFINITY);
   const search = { path: env["PATH"] === undefined ? undefined : revealString(env["PATH"]), workDir };
   const tools = toolsOf(program, search);
   const envDeniedCount = countDenied(run, env);

@@ -108,11 +108,11 @@ function noteExposed(run: Run, path: string, exposed: readonly number[]): void {
 
 // In the blueprint a command starts where its step file is (`steps-language` C1); what is built in has no such place.
 function startOf(run: Run, level: Level, { definition, isBuiltin }: ExecCall): string {
-  return isOfBlueprint(run, definition) && !isBuiltin ? level.dir : run.request.workDir;
+  return isOfBlueprint(run, definition) && !isBuiltin ? level.dir : run.job.workDir;
 }
 
 function isOfBlueprint(run: Run, { isBlueprint }: ExecDefinition): boolean {
-  const compat = run.request.mode?.compat;
+  const compat = run.job.mode?.compat;
   return compat === "blueprint" || (compat === "auto" && isBlueprint === true);
 }
 

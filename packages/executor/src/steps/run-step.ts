@@ -45,7 +45,7 @@ interface Call {
 export async function runStep(run: Run, caller: Level, item: ListItem, progress: Progress): Promise<StepEnd> {
   const { invocation, index, pointer } = item;
   const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
-  const files = new StepFiles(run.request.jobTmp);
+  const files = new StepFiles(run.jobTmp);
   const call: Call = { caller, invocation, path, itemPath: path, pointer, files };
   openStep(run, call);
   let end: StepEnd;
@@ -103,7 +103,7 @@ async function runAttempts(
   const invocation: StepInvocation = { ...call.invocation, control };
   planAttempts(run, call, invocation);
   for (let attempt = 0; ; attempt++) {
-    const files = new StepFiles(run.request.jobTmp);
+    const files = new StepFiles(run.jobTmp);
     const path = `${call.path}/${attempt}`;
     const once: Call = { ...call, invocation, path, files };
     openStep(run, once);

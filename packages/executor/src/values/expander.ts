@@ -46,8 +46,8 @@ export function createExpander(
 ): Expander {
   const { path, source } = options;
   const functions = {
-    functions: { ...stepFunctions(run.request.workDir), ...options.functions },
-    isStrict: run.request.mode?.isStrictMoa === true,
+    functions: { ...stepFunctions(run.job.workDir), ...options.functions },
+    isStrict: run.job.mode?.isStrictMoa === true,
   };
   let known: Scope | undefined;
   const onNote = ({ code, message }: ExpressionNote): void => {

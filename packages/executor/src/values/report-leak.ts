@@ -5,7 +5,7 @@ export type ReportLeak = (problem: string) => void;
 
 /** `undefined` where such a secret ends the step: unless the run was told to warn only (`steps-language` C30). */
 export function leakReporter(run: Run, path: string): ReportLeak | undefined {
-  if (run.request.mode?.warnsOfSensitive !== true) return undefined;
+  if (run.job.mode?.warnsOfSensitive !== true) return undefined;
   return (message) =>
     tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "sensitive-value", message });
 }

@@ -145,6 +145,6 @@ export function tellPlan(run: Run, instance: Pick<ActionInstance, "call" | "inpu
     inputs,
     invocation: { inputs: given, env },
     definitionEnv: {},
-    places: placesOf(run, { dir: opened.dir, files: new StepFiles(run.request.jobTmp) }),
+    places: placesOf(run, { dir: opened.dir, files: new StepFiles(run.jobTmp) }),
   });
 }

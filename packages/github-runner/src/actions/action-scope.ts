@@ -76,7 +76,7 @@ export const NOTHING: Contexts = {
 // What the job can grant.
 function secretsOf(run: Run, job: ActionJob): Value {
   const { token } = job.host;
-  const granted = mapObject(run.request.secrets ?? {}, revealString);
+  const granted = mapObject(run.job.grants ?? {}, revealString);
   return { ...(token === undefined ? {} : { GITHUB_TOKEN: revealString(token) }), ...granted };
 }
 
@@ -100,7 +100,7 @@ export function evaluationOf(
     strategy: job.contexts["strategy"] ?? createObject<Value>(),
     matrix: job.contexts["matrix"] ?? null,
   };
-  const { workDir } = run.request;
+  const { workDir } = run.job;
   return { contexts, hashFiles: (patterns) => hashFiles(patterns, { workspace: workDir, signal: run.signal }) };
 }
 

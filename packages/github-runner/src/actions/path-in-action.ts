@@ -7,7 +7,7 @@ import { ExecuteError, type OpenedStep, type Run } from "@steps/executor/kit";
  * @throws {ExecuteError} REFERENCE_INVALID
  */
 export function pathInAction(run: Run, { dir, root }: Pick<OpenedStep, "dir" | "root">, file: string): string {
-  const { workDir } = run.request;
+  const { workDir } = run.job;
   const path = join(dir, file);
   const bounds = root ?? (isBelow(workDir, dir) ? workDir : dir);
   if (!isAbsolute(file) && isBelow(bounds, path)) return path;

@@ -137,7 +137,7 @@ function nativeCommand(
   // It is no part of the job: git finds the user's own configuration.
   const { HOME } = process.env;
   if (HOME !== undefined && revealed(all["HOME"]) === scope.job.dirs.home) all["HOME"] = HOME;
-  return { command, program: join(call.opened.dir, name), workDir: run.request.workDir, env: all };
+  return { command, program: join(call.opened.dir, name), workDir: run.job.workDir, env: all };
 }
 
 function revealed(value: RuntimeString | undefined): string {

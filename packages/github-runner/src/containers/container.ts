@@ -81,8 +81,8 @@ interface ContainerCall {
 function containerCommand(run: Run, instance: ActionInstance, call: ContainerCall): ActionCommand {
   const { cli, image, phase, path } = call;
   const { part, inputs, scope } = instance;
-  const label = labelOfJob(run.request.cookie);
-  const name = `steps-${run.request.cookie.slice(0, 12)}-${path.replaceAll("/", ".")}`;
+  const label = labelOfJob(run.cookie);
+  const name = `steps-${run.cookie.slice(0, 12)}-${path.replaceAll("/", ".")}`;
   const text = (template: string): string => evaluateText(template, { contexts: { ...NOTHING, inputs: scope.inputs } });
   const given = (wanted: string): string | undefined => {
     const found = Object.entries(inputs).find(([input]) => input.toLowerCase() === wanted);
@@ -108,7 +108,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
   const cleanUp = async (): Promise<void> => {
     if (run.signal.aborted) await removeContainer(cli, { name, env: process.env });
   };
-  const { workDir } = run.request;
+  const { workDir } = run.job;
   const client = { command: ["docker", ...command.slice(1)], workDir, env };
   const toHost = (inside: string): string => toHostPath(inside, mounts);
   return { command: ["docker", ...shown], program: cli.program, workDir, env, client, toHost, cleanUp };
@@ -116,7 +116,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
 
 export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
   const { temp, home, workflow, commands } = dirs;
-  return { workspace: run.request.workDir, temp, home, workflow, fileCommands: commands };
+  return { workspace: run.job.workDir, temp, home, workflow, fileCommands: commands };
 }
 
 // What the machine's own environment has is not for the container, and the action's own variables do not win over any.

@@ -30,13 +30,13 @@ export function commandInContainer(run: Run, container: JobContainer, process: C
   const { cli } = container;
   const { command, workDir } = process;
   // As it stands in `STEP_RUNNER_COOKIE`, in front of the path of the step.
-  const mark = `${run.request.cookie}:`;
+  const mark = `${run.cookie}:`;
   const passed = passVariables(ownVariables(process), clientVariables());
   const options = [...passed.options, "--env", COOKIE_VARIABLE];
   const words = execArguments(container, { command, workDir, options, mark, mayLeave: run.left !== undefined });
   const client = {
     command: ["docker", ...words],
-    workDir: run.request.workDir,
+    workDir: run.job.workDir,
     env: Object.assign(createObject<RuntimeString>(), passed.env),
     sendSignal: (signal: "SIGTERM" | "SIGKILL") => signalInContainer(container, mark, signal),
   };
@@ -60,7 +60,7 @@ function ownVariables({
 
 /** The environment of a program that the runner starts itself in a job with a container: what is the container's own is not for it. */
 export function outsideOfContainer(env: EnvironmentRecord, environment: Environment, run: Run): EnvironmentRecord {
-  const outside = run.request.environment.base;
+  const outside = run.environment.base;
   const own = ownVariables({ env, environment });
   const path = outside["PATH"];
   return Object.assign(createObject<RuntimeString>(), outside, own, path === undefined ? {} : { PATH: path });

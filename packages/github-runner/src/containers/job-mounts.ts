@@ -24,7 +24,8 @@ export interface JobMounts {
  * WORK_DIR_MISSING
  */
 export function prepareMounts(run: Run, { job }: ActionScope, cli: ContainerCli): JobMounts {
-  const { workDir, jobTmp } = run.request;
+  const { workDir } = run.job;
+  const { jobTmp } = run;
   const toolCacheDir = inputText(job.description.runner["tool_cache"] ?? job.host.toolCacheDir);
   mkdirSync(toolCacheDir, { recursive: true });
   const folders = [workDir, jobTmp, toolCacheDir].map((folder) => folder.replace(/(?<=.)\/+$/, ""));

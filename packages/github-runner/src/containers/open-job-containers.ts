@@ -79,7 +79,7 @@ async function open(run: Run, scope: ActionScope, wanted: WantedContainers): Pro
     const what = spec === undefined ? "the services of the job" : "the container of the job";
     throw new ExecuteError("CONTAINER_FAILED", `${what} cannot be started: ${problem ?? NO_CLI}`);
   }
-  const network = await JobNetwork.create(cli, run.request.cookie, run.signal);
+  const network = await JobNetwork.create(cli, run.cookie, run.signal);
   scope.job.network = network.name;
   const opening = { run, scope, cli, network };
   let failure: StepEnd | undefined;
@@ -166,7 +166,7 @@ async function startJobContainer(
   spec: ContainerSpec,
 ): Promise<StepEnd | { readonly base: EnvironmentRecord }> {
   const { run, scope, cli, network } = opening;
-  const { workDir } = run.request;
+  const { workDir } = run.job;
   const { dirs } = scope.job;
   const { mounts, nodeCommand } = prepareMounts(run, scope, cli);
   const container = `${network.name}-job`;
@@ -175,7 +175,7 @@ async function startJobContainer(
   const safe = `[safe]\n\tdirectory = ${JSON.stringify(workDir)}\n`;
   mkdirSync(dirs.home, { recursive: true });
   writeFileSync(join(dirs.home, ".gitconfig"), safe, { mode: 0o644 });
-  const relay = new LoopbackRelay(network.socketDir, join(run.request.jobTmp, "container-node"));
+  const relay = new LoopbackRelay(network.socketDir, join(run.jobTmp, "container-node"));
   network.addRelay(relay);
   const failure = await start(opening, { title, container, spec }, (common) =>
     jobContainerCommand({ ...common, workDir, mounts, unshown: [relay.mount], env: { HOME: dirs.home } }),
@@ -199,7 +199,7 @@ async function start(
   commandOf: (common: Parameters<typeof serviceCommand>[0]) => StartCommand,
 ): Promise<StepEnd | undefined> {
   const { credentials, image } = spec;
-  const dir = join(run.request.jobTmp, "registry");
+  const dir = join(run.jobTmp, "registry");
   const registry =
     credentials === undefined ? undefined : await openCredentials(cli, credentials, { image, dir, signal: run.signal });
   try {
@@ -211,7 +211,7 @@ async function start(
       name: title,
       ...started,
       isQuiet: true,
-      workDir: run.request.workDir,
+      workDir: run.job.workDir,
       failure,
     });
     return isSuccess(outcome.status) ? undefined : endOf(outcome, title);

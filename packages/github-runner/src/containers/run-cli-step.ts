@@ -50,7 +50,7 @@ async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
   const definition = { type: "exec", command: command.slice(0, 2), env: {} } as const;
   const specDefinition = { spec: emptySpec, definition };
   const { definitionDigest } = inPlace(specDefinition, { dir: workDir, root: undefined });
-  const places = placesOf(run, { dir: workDir, files: new StepFiles(run.request.jobTmp) });
+  const places = placesOf(run, { dir: workDir, files: new StepFiles(run.jobTmp) });
   const nothing = { inputs: {}, env: {} };
   const at = Date.now();
   tell(run, { type: "step-planned", at, path, specDefinition, definitionDigest, subpath: "", inputs: {}, invocation: nothing, definitionEnv: {}, places }); // prettier-ignore

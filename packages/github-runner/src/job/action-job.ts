@@ -44,18 +44,18 @@ export class ActionJob {
 
   /** Makes the folders of the run's actions, and asks the host what they are told. */
   static async open(run: Run, openHost: () => Promise<ActionHost>): Promise<ActionJob> {
-    const { request } = run;
+    const { job, jobTmp } = run;
     const host = await openHost();
     if (host.token !== undefined) tellToken(run, revealString(host.token));
-    const dirs = createDirs(request.jobTmp);
-    const { inputs } = request.specDefinition.definition.github?.contexts ?? {};
+    const dirs = createDirs(jobTmp);
+    const { inputs } = job.specDefinition.definition.github?.contexts ?? {};
     const description = host.describe({
       ...(typeof inputs === "object" ? { inputs: inputs as Readonly<Record<string, Value>> } : {}),
       variable: (name) => {
         const held = jobVariable(run, name);
         return held === undefined ? undefined : revealString(held);
       },
-      workspace: request.workDir,
+      workspace: job.workDir,
       temp: dirs.temp,
       eventPath: dirs.event,
     });
@@ -172,7 +172,7 @@ function createDirs(jobTmp: string): ActionDirs {
 export function jobVariable(run: Run, name: string): RuntimeString | undefined {
   run.state.readingPath = "";
   const { vars } = run.contexts;
-  return Object.hasOwn(run.request.vars, name)
+  return Object.hasOwn(run.job.vars, name)
     ? (vars as Readonly<Record<string, RuntimeString>>)[name]
-    : run.request.environment.base[name];
+    : run.environment.base[name];
 }

@@ -123,7 +123,7 @@ async function prepareOne(run: Run, list: PreparedList, item: Item): Promise<Pre
 
 async function bringAction(run: Run, list: PreparedList, { invocation, step, walk }: Item): Promise<PreparedAction> {
   const opened = await openReference(run, step, {
-    caller: { ...list, environment: run.request.environment, source: { pointer: "", positionOf: undefined } },
+    caller: { ...list, environment: run.environment, source: { pointer: "", positionOf: undefined } },
     path: walk.path,
     pointer: "",
     inputNames: Object.keys(invocation.inputs),

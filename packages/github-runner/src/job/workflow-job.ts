@@ -27,7 +27,7 @@ export async function runWorkflowJob(run: Run, level: Level, own: WorkflowJob): 
   try {
     return await runJob({ ...run, left }, level, own);
   } finally {
-    const { cookie, hurry } = run.request;
+    const { cookie, hurry } = run;
     await left.end(cookie, hurry);
   }
 }

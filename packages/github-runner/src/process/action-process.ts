@@ -118,7 +118,7 @@ function start(
   const name = String(command[0] ?? "");
   const searched = env["PATH"] === undefined ? undefined : String(env["PATH"]);
   const program = prepared.program ?? lookupProgram({ name, shownName: name, path: searched, workDir });
-  const places = placesOf(run, { dir: stepDir, files: new StepFiles(run.request.jobTmp) });
+  const places = placesOf(run, { dir: stepDir, files: new StepFiles(run.jobTmp) });
   return startProcess(run, { path, program, command, workDir, env, places, client }, log);
 }
 

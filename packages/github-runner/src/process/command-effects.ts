@@ -109,7 +109,7 @@ export class CommandEffects implements CommandSink {
   addMatcher(file: string): void {
     try {
       // It may be a pipe that nobody writes to.
-      const read = readStepFile(realpathSync(resolve(this.#run.request.workDir, this.toHost(file))), MAX_MATCHER_BYTES);
+      const read = readStepFile(realpathSync(resolve(this.#run.job.workDir, this.toHost(file))), MAX_MATCHER_BYTES);
       if ("problem" in read) throw new Error(read.problem);
       this.#scope.job.matchers.add(read.content.toString("utf8"), file);
     } catch (error) {

@@ -47,7 +47,8 @@ export async function nodeCommand(
   if (found.note !== undefined) {
     tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });
   }
-  const { workDir, jobTmp } = run.request;
+  const { workDir } = run.job;
+  const { jobTmp } = run;
   const launched = found.program === process.execPath ? launchedNode(join(jobTmp, "own-node")) : undefined;
   const words = ["node", ...(launched?.slice(1) ?? []), main];
   return { command: words, program: found.program, workDir, env: own };
@@ -66,7 +67,7 @@ function nodeInContainer(
   const command = [...container.nodeCommand, main];
   return commandInContainer(run, container, {
     command,
-    workDir: run.request.workDir,
+    workDir: run.job.workDir,
     env,
     environment: scope.environment,
   });

@@ -29,7 +29,7 @@ export async function runScript(
   const shell = evaluateText(definition.command[0] ?? "{0}", evaluation);
   const folder = evaluateText(definition.workDir ?? "", evaluation);
   const { container } = scope.job;
-  const named = resolve(run.request.workDir, folder);
+  const named = resolve(run.job.workDir, folder);
   // Folders that only the container has are its own to miss.
   const workDir = container === undefined ? findFolder(named) : named;
   const command = (env: EnvironmentRecord): ActionCommand => {
@@ -41,7 +41,7 @@ export async function runScript(
     const words = placeScript(run, scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
     return { command: words, workDir, env };
   };
-  const stepDir = scope.action.dir ?? run.request.workDir;
+  const stepDir = scope.action.dir ?? run.job.workDir;
   return runActionProcess(run, { scope, id, env: {}, state: new Map(), stepDir, command });
 }
 
