@@ -7,6 +7,8 @@ export {
   DOCKERFILE_ACTIONS,
   MANIFEST_FILES,
 } from "./action/manifest.ts";
+export { type PlannedWorkflow, planWorkflow } from "./pipeline/plan-workflow.ts";
+export type { CallWork, PlanWorkflowOptions, StepsWork, WorkflowWork } from "./pipeline/workflow-work.ts";
 export { type CompiledWorkflowJob, compileWorkflowJob } from "./workflow/compile-job.ts";
 export type { JobVerdict } from "./workflow/judge-job.ts";
 export type { WorkflowJob } from "./workflow/job-facts.ts";

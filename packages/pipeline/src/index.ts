@@ -18,4 +18,6 @@ export type {
   PipelineJob,
   PipelineState,
 } from "./pipeline-job.ts";
+export type { JobPlaces } from "./job-run.ts";
+export { Places } from "./places.ts";
 export { PipelineError, type PipelineOptions, runPipeline } from "./run-pipeline.ts";

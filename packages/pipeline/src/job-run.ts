@@ -3,15 +3,15 @@ import { isPassed } from "./combine-results.ts";
 import type { Instance, InstanceSet, JobResult } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
 
-/** Tells an instance that the place it waited for is its own. */
-export type Turn = () => void;
+/** Places whose holders are told when the one that they waited for is their own: `new Places(2)`. */
+export type JobPlaces = Places<() => void>;
 
 /** The scheduler, as one job sees it. */
 export interface JobRunHost<Work> {
   readonly run: (work: Work, signal: AbortSignal) => Promise<JobResult>;
   readonly tell: (event: PipelineEvent) => void;
-  readonly places: Places<Turn>;
-  readonly placesOf: (group: string) => Places<Turn>;
+  readonly places: JobPlaces;
+  readonly placesOf: (group: string) => JobPlaces;
 }
 
 /** The instances of a job that was decided, from their waiting to their end. */
@@ -20,7 +20,7 @@ export class JobRun<Work> {
   readonly #job: string;
   readonly #set: InstanceSet<Work>;
   readonly #host: JobRunHost<Work>;
-  readonly #own: Places<Turn>;
+  readonly #own: JobPlaces;
 
   constructor(job: string, set: InstanceSet<Work>, host: JobRunHost<Work>) {
     this.#job = job;
@@ -78,7 +78,7 @@ export class JobRun<Work> {
   // Always in this order, the scarcest last: who holds a place of the pipeline runs, so nobody waits for ever.
   async #inPlaces(instance: Instance<Work>, go: () => Promise<JobResult>): Promise<JobResult> {
     const group = instance.group === undefined ? [] : [this.#host.placesOf(instance.group)];
-    const taken = [this.#own, ...group, this.#host.places];
+    const taken = [this.#own, ...group, ...(instance.holdsNoPlace === true ? [] : [this.#host.places])];
     for (const places of taken) {
       const turn = Promise.withResolvers<void>();
       if (!places.take(turn.resolve)) await turn.promise;

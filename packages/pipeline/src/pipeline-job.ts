@@ -54,6 +54,11 @@ export interface Instance<Work> {
   readonly work: Work;
   /** The name of a group of which one instance runs at a time, in the order of their turns. Default: no group. */
   readonly group?: string;
+  /**
+   * When true, the instance takes none of the pipeline's places, because its work is a pipeline that takes them itself.
+   * Default: false.
+   */
+  readonly holdsNoPlace?: boolean;
   /** The time to wait before the instance may start, in milliseconds. Default: 0. */
   readonly delayMs?: number;
 }

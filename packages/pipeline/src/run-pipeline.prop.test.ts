@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PipelineEvent } from "./pipeline-event.ts";
-import { type JobResult, type PipelineJob, runPipeline } from "./index.ts";
+import { type JobResult, type PipelineJob, Places, runPipeline } from "./index.ts";
 
 interface Plan {
   readonly needs: readonly number[];
@@ -56,7 +56,11 @@ test("runPipeline() ends each job and instance once, after its needs, and never 
         now.splice(now.indexOf(work), 1);
         return { status: "success" };
       };
-      const results = await runPipeline(jobsOf(list), { maxJobs, run, onEvent: (event) => events.push(event) });
+      const results = await runPipeline(jobsOf(list), {
+        places: new Places(maxJobs),
+        run,
+        onEvent: (event) => events.push(event),
+      });
       expect(results.size).toBe(list.length);
       const count = (type: PipelineEvent["type"]): number => events.filter((event) => event.type === type).length;
       const instances = list.flatMap(({ turns }) => turns).length;
@@ -80,6 +84,6 @@ test("runPipeline() runs ten thousand jobs behind one gate", async () => {
     { id: "gate", needs: members, decide: () => ({ result: { status: "success" } }) },
     ...members.map((id) => ({ id: `${id} after`, needs: ["gate"], decide: decide(`${id} after`) })),
   ];
-  const results = await runPipeline(jobs, { maxJobs: 2, run: () => Promise.resolve({ status: "success" }) });
+  const results = await runPipeline(jobs, { places: new Places(2), run: () => Promise.resolve({ status: "success" }) });
   expect(results.size).toBe(20_001);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PipelineEvent } from "./pipeline-event.ts";
 import type { Decision, Instance, JobResult, PipelineJob } from "./pipeline-job.ts";
+import type { JobPlaces } from "./job-run.ts";
+import { Places } from "./places.ts";
 import { runPipeline } from "./run-pipeline.ts";
 
 const success: JobResult = { status: "success" };
@@ -44,7 +46,7 @@ describe("runPipeline()", () => {
   test("runs a job after those that it needs, and gives the results in the order of their ends", async () => {
     const { begun, run, end } = hands();
     const results = runPipeline([job("deploy", ["test", "build"]), job("test", []), job("build", [])], {
-      maxJobs: 9,
+      places: new Places(9),
       run,
     });
     await settled();
@@ -64,7 +66,7 @@ describe("runPipeline()", () => {
     const { begun, run, end } = hands();
     const results = runPipeline(
       ["a", "b", "c", "d"].map((id) => job(id, [])),
-      { maxJobs: 2, run },
+      { places: new Places(2), run },
     );
     await settled();
     expect(begun).toEqual(["a", "b"]);
@@ -79,7 +81,7 @@ describe("runPipeline()", () => {
     const decide: PipelineJob<string>["decide"] = (results) =>
       results.get("a")?.status === "success" ? once("b") : { result: { status: "skipped", reason: '"a" failed' } };
     const results = await runPipeline([job("a", []), job("b", ["a"], decide)], {
-      maxJobs: 1,
+      places: new Places(1),
       run: () => Promise.resolve(failure),
       onEvent: (event) => events.push(event),
     });
@@ -97,7 +99,10 @@ describe("runPipeline()", () => {
   test("runs so many instances of a matrix at once as the job allows", async () => {
     const { begun, run, end } = hands();
     const instances = ["1", "2", "3"].map((name) => ({ name, work: name }));
-    const results = runPipeline([job("m", [], () => ({ run: { instances, maxParallel: 2 } }))], { maxJobs: 9, run });
+    const results = runPipeline([job("m", [], () => ({ run: { instances, maxParallel: 2 } }))], {
+      places: new Places(9),
+      run,
+    });
     await settled();
     expect(begun).toEqual(["1", "2"]);
     await end("1", { status: "success", outputs: { a: "1", b: "1" } });
@@ -113,7 +118,7 @@ describe("runPipeline()", () => {
       const { begun, run, end } = hands();
       const events: PipelineEvent[] = [];
       const results = runPipeline([job("m", [], () => ({ run: { instances, isFailFast, maxParallel: 2 } }))], {
-        maxJobs: 9,
+        places: new Places(9),
         run,
         onEvent: (event) => events.push(event),
       });
@@ -132,7 +137,7 @@ describe("runPipeline()", () => {
   test("does not take an allowed failure for the end of a matrix", async () => {
     const instances = ["1", "2"].map((name) => ({ name, work: name }));
     const results = await runPipeline([job("m", [], () => ({ run: { instances, isFailFast: true } }))], {
-      maxJobs: 1,
+      places: new Places(1),
       run: (work) => Promise.resolve(work === "1" ? { ...failure, isAllowedToFail: true } : success),
     });
     expect(results.get("m")).toMatchObject({ status: "failure", isAllowedToFail: true });
@@ -141,7 +146,7 @@ describe("runPipeline()", () => {
   test("runs one instance of a group at a time", async () => {
     const { begun, run, end } = hands();
     const jobs = ["a", "b", "c"].map((id) => job(id, [], () => once(id, id === "c" ? {} : { group: "production" })));
-    const results = runPipeline(jobs, { maxJobs: 9, run });
+    const results = runPipeline(jobs, { places: new Places(9), run });
     await settled();
     expect(begun).toEqual(["a", "c"]);
     await end("a");
@@ -151,12 +156,27 @@ describe("runPipeline()", () => {
     await results;
   });
 
+  test("gives an inner pipeline the places of the outer one", async () => {
+    const places: JobPlaces = new Places(1);
+    const order: string[] = [];
+    const inner: PipelineJob<string>[] = [job("inner 1", []), job("inner 2", [])];
+    const run = async (work: string): Promise<JobResult> => {
+      order.push(work);
+      if (work !== "call") return success;
+      const results = await runPipeline(inner, { places, run });
+      return { status: results.size === 2 ? "success" : "failure" };
+    };
+    const jobs = [job("call", [], () => once("call", { holdsNoPlace: true })), job("last", ["call"])];
+    expect((await runPipeline(jobs, { places, run })).get("call")).toEqual(success);
+    expect(order).toEqual(["call", "inner 1", "inner 2", "last"]);
+  });
+
   test("starts an instance after its delay, which takes no place", async () => {
     const { begun, run, end } = hands();
     const jobs = [job("late", [], () => once("late", { delayMs: 30 })), job("now", [])];
     const events: PipelineEvent[] = [];
     const results = runPipeline(jobs, {
-      maxJobs: 1,
+      places: new Places(1),
       run: async (work, signal) => (work === "late" ? success : run(work, signal)),
       onEvent: (event) => events.push(event),
     });
@@ -176,7 +196,7 @@ describe("runPipeline()", () => {
     }));
     const late = job("late", [], () => once("late", { delayMs: 3_600_000 }));
     const jobs = [job("a", []), job("waiting", []), late, always, other];
-    const results = runPipeline(jobs, { maxJobs: 1, run, signal: cancel.signal });
+    const results = runPipeline(jobs, { places: new Places(1), run, signal: cancel.signal });
     await settled();
     cancel.abort();
     await settled();
@@ -197,7 +217,7 @@ describe("runPipeline()", () => {
     const broken = new Error("no disk");
     const ended: string[] = [];
     const failing = runPipeline([job("a", []), job("b", []), job("c", ["a"])], {
-      maxJobs: 2,
+      places: new Places(2),
       run: (work, signal) => (work === "b" ? Promise.reject(broken) : run(work, signal)),
       onEvent: (event) => event.type === "instance-ended" && ended.push(event.instance),
     });
@@ -209,7 +229,7 @@ describe("runPipeline()", () => {
   test("throws what a decision threw", async () => {
     const wrong = new Error("wrong matrix");
     const failing = runPipeline([job("a", [], () => Promise.reject(wrong))], {
-      maxJobs: 1,
+      places: new Places(1),
       run: () => Promise.resolve(success),
     });
     await expect(failing).rejects.toBe(wrong);
@@ -217,13 +237,15 @@ describe("runPipeline()", () => {
 
   test("refuses jobs that make no graph", async () => {
     const jobs = [job("a", ["b"]), job("b", ["a"]), job("c", ["x"])];
-    await expect(runPipeline(jobs, { maxJobs: 1, run: () => Promise.resolve(success) })).rejects.toMatchObject({
+    await expect(
+      runPipeline(jobs, { places: new Places(1), run: () => Promise.resolve(success) }),
+    ).rejects.toMatchObject({
       code: "GRAPH_INVALID",
       message: 'the job "c" needs "x", which is not there; these jobs need each other: a → b → a',
     });
   });
 
   test("runs nothing where there is nothing", async () => {
-    expect((await runPipeline([], { maxJobs: 1, run: () => Promise.resolve(success) })).size).toBe(0);
+    expect((await runPipeline([], { places: new Places(1), run: () => Promise.resolve(success) })).size).toBe(0);
   });
 });

@@ -1,15 +1,15 @@
 import { StepsError } from "@steps/model";
 import { combineResults } from "./combine-results.ts";
 import { type GraphProblem, graphProblems } from "./job-graph.ts";
-import { JobRun, type Turn } from "./job-run.ts";
+import { JobRun, type JobPlaces } from "./job-run.ts";
 import type { PipelineEvent } from "./pipeline-event.ts";
 import type { Decision, JobResult, JobResults, PipelineJob } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
 
 /** How a pipeline is run. */
 export interface PipelineOptions<Work> {
-  /** The number of instances that may run at once, at least 1. */
-  readonly maxJobs: number;
+  /** The places for instances that run at once. A pipeline that is the work of an instance is given those of the outer one. */
+  readonly places: JobPlaces;
   /**
    * Runs one instance to its end. The signal is aborted when the instance is cancelled; the result says then how it really
    * ended. An error that it throws is no failure of the job: it ends the pipeline.
@@ -47,8 +47,7 @@ class Scheduler<Work> {
   readonly #missing = new Map<PipelineJob<Work>, number>();
   readonly #neededBy = new Map<string, PipelineJob<Work>[]>();
   readonly #running = new Set<JobRun<Work>>();
-  readonly #places: Places<Turn>;
-  readonly #groups = new Map<string, Places<Turn>>();
+  readonly #groups = new Map<string, JobPlaces>();
   readonly #done = Promise.withResolvers<void>();
   #open: number;
   #active = 0;
@@ -56,7 +55,6 @@ class Scheduler<Work> {
 
   constructor(jobs: readonly PipelineJob<Work>[], options: PipelineOptions<Work>) {
     this.#options = options;
-    this.#places = new Places(options.maxJobs);
     this.#open = jobs.length;
     for (const job of jobs) {
       const needs = new Set(job.needs);
@@ -94,7 +92,7 @@ class Scheduler<Work> {
     const jobRun = new JobRun(job, run, {
       run: this.#options.run,
       tell: (event) => this.#tell(event),
-      places: this.#places,
+      places: this.#options.places,
       placesOf: (group) => this.#placesOf(group),
     });
     this.#running.add(jobRun);
@@ -105,8 +103,8 @@ class Scheduler<Work> {
     }
   }
 
-  #placesOf(group: string): Places<Turn> {
-    const known = this.#groups.get(group) ?? new Places<Turn>(1);
+  #placesOf(group: string): JobPlaces {
+    const known = this.#groups.get(group) ?? new Places(1);
     this.#groups.set(group, known);
     return known;
   }

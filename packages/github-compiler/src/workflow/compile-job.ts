@@ -69,7 +69,7 @@ function compileChosen(
 ): { readonly specDefinition: SpecDefinition; readonly job: WorkflowJob } | undefined {
   const early = earlyContexts(reading, file, options);
   const chosen = chooseInstance(reading, file, { contexts: early, options });
-  if (chosen === undefined || !checkJobKeys(reading, chosen)) return undefined;
+  if (chosen === undefined || !checkJobKeys(reading, chosen, options.needs !== undefined)) return undefined;
   const { job, instance } = chosen;
   placeAt(reading, ["definition"], job.value);
   reading.places.set("", job.key);

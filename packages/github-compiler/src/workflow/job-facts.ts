@@ -1,7 +1,7 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
-import { evaluateAt } from "../reading/evaluate.ts";
+import { evaluateAt, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { entriesOf, quote, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { conditionOf } from "../reading/templates.ts";
@@ -23,7 +23,7 @@ export interface WorkflowJob {
   readonly matrix: MatrixValues | undefined;
   /** The labels that it asks for. */
   readonly runsOn: readonly string[];
-  /** Ids of the jobs before it, which are not run. */
+  /** The ids of the jobs that it needs. */
   readonly needs: readonly string[];
   /** When it would run at all, in GitHub's language. */
   readonly if: string | undefined;
@@ -69,8 +69,15 @@ const IGNORED: Readonly<Record<string, string>> = {
   snapshot: "no image is made",
 };
 
-/** Reports the keys of a job that are unknown or have no effect. `false`: the job cannot run here at all. */
-export function checkJobKeys(reading: Reading, { job }: ChosenJob): boolean {
+/** Keys that have an effect where the jobs of the workflow are run together. */
+const HONOURED_IN_PIPELINE: readonly string[] = ["concurrency", "continue-on-error"];
+
+/**
+ * Reports the keys of a job that are unknown or have no effect. `false`: the job cannot run here at all.
+ *
+ * @param isInPipeline whether the other jobs of the workflow run too
+ */
+export function checkJobKeys(reading: Reading, { job }: ChosenJob, isInPipeline: boolean): boolean {
   const { report } = reading;
   const uses = job.value.entries.get("uses");
   if (uses !== undefined) {
@@ -80,6 +87,7 @@ export function checkJobKeys(reading: Reading, { job }: ChosenJob): boolean {
   }
   for (const [name, { key }] of entriesOf(reading, job.value, `The job ${quote(job.id)}`)) {
     const instead = Object.hasOwn(IGNORED, name) ? IGNORED[name] : undefined;
+    if (isInPipeline && HONOURED_IN_PIPELINE.includes(name)) continue;
     if (instead !== undefined) {
       report.note(key, { code: "key-not-honoured", message: `"${name}" has no effect: ${instead}` });
     } else if (!KEYS.includes(name)) {
@@ -104,7 +112,7 @@ export function readJobFacts(
     name: instance.name,
     matrix: instance.matrix,
     runsOn: readRunsOn(reading, at("runs-on"), { key: job.key, contexts }),
-    needs: readNeeds(reading, job.value),
+    needs: readNeeds(reading, job.value, contexts),
     if: condition,
     verdict: judgeJob(reading, { node: ifNode, condition, contexts }),
     timeoutMinutes: readTimeout(reading, job.value, contexts),
@@ -112,12 +120,12 @@ export function readJobFacts(
   };
 }
 
-function readNeeds(reading: Reading, job: YamlMapping): readonly string[] {
+function readNeeds(reading: Reading, job: YamlMapping, contexts: Contexts): readonly string[] {
   const node = childOf(job, "needs");
   if (node === undefined) return [];
   const items = node.kind === "list" ? node.items : [node];
   const ids = items.map((item) => textOf(reading, item, `An item of "needs"`) ?? "").filter((id) => id !== "");
-  if (ids.length === 0) return [];
+  if (ids.length === 0 || contexts["needs"] !== UNKNOWN_NEEDS) return ids;
   const message = `The jobs that this one needs are not run: ${ids.slice(0, 20).map(quote).join(", ")}`;
   reading.report.note(node, {
     code: "key-not-honoured",

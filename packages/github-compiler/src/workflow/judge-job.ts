@@ -1,6 +1,7 @@
 import type { YamlNode } from "@steps/source";
 import { type Contexts, evaluateCondition, GithubExpressionError } from "@steps/github-language";
 import type { Value } from "@steps/model";
+import { UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import type { Reading } from "../reading/reading.ts";
 
 /** Whether a job would run. */
@@ -33,7 +34,7 @@ export function judgeJob(
   try {
     const status = { isSuccess: true, isFailure: false, isCancelled: false };
     const { holds, explanation } = evaluateCondition(condition, { contexts: Object.fromEntries(seen), status });
-    if (asked.has("needs")) return UNKNOWN;
+    if (asked.has("needs") && contexts["needs"] === UNKNOWN_NEEDS) return UNKNOWN;
     if (!holds && asked.size === 0 && !/\b(?:failure|cancelled)\s*\(/i.test(condition)) {
       const message = `The condition of the job never holds, so it is never run`;
       reading.report.note(node, { code: "never-runs", message });

@@ -1,0 +1,144 @@
+import { childOf } from "@steps/source";
+import {
+  type Contexts,
+  evaluateCondition,
+  evaluateTemplate,
+  GithubExpressionError,
+  type StatusFacts,
+  toText,
+} from "@steps/github-language";
+import { formatDiagnostic, type Value } from "@steps/model";
+import type { Decision, Instance, JobResult } from "@steps/pipeline";
+import { evaluateAt } from "../reading/evaluate.ts";
+import { createReading, type Reading } from "../reading/reading.ts";
+import { conditionOf, templateOf } from "../reading/templates.ts";
+import { shownNames } from "../workflow/choose-instance.ts";
+import { type JobInstance, readInstances } from "../workflow/job-instances.ts";
+import type { JobEntry } from "../workflow/workflow-file.ts";
+import { readCall } from "./read-call.ts";
+import type { WorkflowWork } from "./workflow-work.ts";
+
+/** The facts about a job whose needs have ended. */
+export interface JobMoment {
+  readonly contexts: Readonly<Record<string, Value>> & { readonly needs: Readonly<Record<string, Value>> };
+  readonly status: StatusFacts;
+}
+
+/**
+ * Decides whether a job runs, and as which instances: its condition, then its matrix, then what belongs to each instance. A
+ * mistake that only shows now is a failure of the job.
+ */
+export function decideJob(job: JobEntry, moment: JobMoment): Decision<WorkflowWork> {
+  const reading = createReading("workflow");
+  const excluded = excludedBy(reading, job, moment);
+  if (excluded !== undefined) return { result: excluded };
+  const instances = readInstances(reading, job, moment.contexts) ?? [];
+  const names = shownNames(instances);
+  const planned = instances.map((instance, index) =>
+    planInstance(reading, job, { instance, moment, name: names[index] ?? "" }),
+  );
+  if (reading.report.hasErrors) return { result: failureOf(reading) };
+  const { strategy } = instances[0] ?? {};
+  const maxParallel = strategy?.["max-parallel"];
+  return {
+    run: {
+      instances: planned,
+      maxParallel: typeof maxParallel === "number" ? Math.max(1, maxParallel) : undefined,
+      isFailFast: strategy?.["fail-fast"] !== false,
+    },
+  };
+}
+
+function excludedBy(reading: Reading, job: JobEntry, { contexts, status }: JobMoment): JobResult | undefined {
+  const node = childOf(job.value, "if");
+  const condition =
+    node === undefined ? undefined : conditionOf(reading, node, { what: `"if" of the job`, at: "job-if" });
+  if (reading.report.hasErrors) return failureOf(reading);
+  try {
+    const { holds, explanation } = evaluateCondition(condition, { contexts, status });
+    if (holds) return undefined;
+    if (status.isCancelled) return { status: "cancelled", reason: "The workflow was cancelled" };
+    return {
+      status: "skipped",
+      reason: status.isSuccess ? `Its condition does not hold: ${explanation}` : notAllPassed(contexts.needs),
+    };
+  } catch (error) {
+    if (!(error instanceof GithubExpressionError)) throw error;
+    reading.report.error(node, { code: "invalid-expression", message: error.message, hint: error.hint });
+    return failureOf(reading);
+  }
+}
+
+function notAllPassed(needs: Readonly<Record<string, Value>>): string {
+  const blame = Object.entries(needs).flatMap(([id, need]) => {
+    const { result } = need as { readonly result: string };
+    return result === "success" ? [] : [`"${id}" ended as ${result}`];
+  });
+  return blame.length > 0
+    ? `It needs jobs that did not succeed: ${blame.join(", ")}`
+    : "A job before it did not succeed";
+}
+
+interface PlannedInstance {
+  readonly instance: JobInstance;
+  readonly name: string;
+  readonly moment: JobMoment;
+}
+
+function planInstance(
+  reading: Reading,
+  job: JobEntry,
+  { instance, name, moment }: PlannedInstance,
+): Instance<WorkflowWork> {
+  const { contexts } = moment;
+  const own: Record<string, Value> = {
+    ...contexts,
+    strategy: { ...instance.strategy },
+    matrix: instance.matrix === undefined ? null : { ...instance.matrix },
+  };
+  const common = { jobId: job.id, needs: contexts.needs, isAllowedToFail: isAllowedToFail(reading, job, own) };
+  const group = groupOf(reading, job, own);
+  const call = job.value.entries.has("uses") ? readCall(reading, job, own) : undefined;
+  if (call !== undefined)
+    return { name: instance.name, group, holdsNoPlace: true, work: { kind: "call", ...common, ...call } };
+  return { name: instance.name, group, work: { kind: "steps", ...common, jobName: name } };
+}
+
+function isAllowedToFail(reading: Reading, job: JobEntry, contexts: Contexts): boolean {
+  return valueAt(reading, job, { key: "continue-on-error", at: "job-continue-on-error", contexts }) === true;
+}
+
+// Jobs of one group run one after the other. GitHub would also cancel all but the newest of those that wait.
+function groupOf(reading: Reading, job: JobEntry, contexts: Contexts): string | undefined {
+  const node = childOf(job.value, "concurrency");
+  if (node === undefined) return undefined;
+  const group = node.kind === "mapping" ? childOf(node, "group") : node;
+  if (group === undefined) return undefined;
+  const text = templateOf(reading, group, { what: `"concurrency" of the job`, at: "job-concurrency" });
+  const value = text === undefined ? undefined : evaluateAt(reading, group, { text, contexts });
+  return value === undefined || toText(value) === "" ? undefined : toText(value).toLowerCase();
+}
+
+function valueAt(
+  reading: Reading,
+  job: JobEntry,
+  { key, at, contexts }: { readonly key: string; readonly at: "job-continue-on-error"; readonly contexts: Contexts },
+): Value | undefined {
+  const node = childOf(job.value, key);
+  if (node?.kind !== "scalar") return undefined;
+  const text = templateOf(reading, node, { what: `"${key}" of the job`, at });
+  if (text === undefined || typeof node.value !== "string") return node.value;
+  return evaluateAt(reading, node, { text, contexts });
+}
+
+function failureOf(reading: Reading): JobResult {
+  const first = reading.report.finish().find(({ severity }) => severity === "error");
+  return { status: "failure", reason: first === undefined ? "The job is malformed" : formatDiagnostic(first) };
+}
+
+/** The outputs of a workflow that was called, of the results of its jobs. */
+export function evaluateOutputs(outputs: Readonly<Record<string, string>>, contexts: Contexts): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, text]) => [name, toText(evaluateTemplate(text, { contexts }))]),
+  );
+}

@@ -1,0 +1,85 @@
+import { childOf, type YamlMapping } from "@steps/source";
+import type { Contexts } from "@steps/github-language";
+import { createObject, type Diagnostic, type Value } from "@steps/model";
+import type { JobResults, PipelineJob } from "@steps/pipeline";
+import { readTexts } from "../reading/read-texts.ts";
+import { createReading, type Reading } from "../reading/reading.ts";
+import { textOf } from "../reading/texts.ts";
+import { earlyContexts } from "../workflow/compile-job.ts";
+import { readWorkflow } from "../workflow/workflow-file.ts";
+import { decideJob, evaluateOutputs } from "./decide-job.ts";
+import { ancestorsOf, needsContext, statusOf } from "./needs-of.ts";
+import type { PlanWorkflowOptions, WorkflowWork } from "./workflow-work.ts";
+
+/** A workflow as a pipeline. */
+export interface PlannedWorkflow {
+  /** The jobs for `runPipeline()`, in the order of the file. Empty when there are errors. */
+  readonly jobs: readonly PipelineJob<WorkflowWork>[];
+  /** The name of the workflow. Absent when it has none. */
+  readonly name: string | undefined;
+  /** Everything that is wrong with the file as a whole; what is wrong with a job shows when it is decided. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The outputs of `on.workflow_call`, once all jobs have ended. @throws {GithubExpressionError} */
+  readonly outputsOf: (results: JobResults) => Record<string, string>;
+}
+
+/**
+ * Plans all jobs of a workflow. Each is decided when those that it needs have ended: its condition with `needs` and their status, then
+ * its matrix, `continue-on-error` and `concurrency`. Never throws: mistakes are diagnostics, or failures of the job.
+ */
+export function planWorkflow({ source, ...options }: PlanWorkflowOptions): PlannedWorkflow {
+  const reading = createReading("workflow");
+  const file = readWorkflow(reading, source);
+  if (file === undefined)
+    return { jobs: [], name: undefined, diagnostics: reading.report.finish(), outputsOf: () => ({}) };
+  const contexts = earlyContexts(reading, file, { ...options, needs: createObject() });
+  const ids = new Map([...file.jobs.keys()].map((id) => [id.toLowerCase(), id]));
+  const needs = new Map([...file.jobs.values()].map(({ id, value }) => [id, needsOf(reading, value, ids)]));
+  const outputs = readOutputs(reading, file.root);
+  const ancestors = ancestorsOf(needs);
+  const jobs = [...file.jobs.values()].map((job): PipelineJob<WorkflowWork> => ({
+    id: job.id,
+    needs: needs.get(job.id) ?? [],
+    decide: (results, { isCancelled }) =>
+      decideJob(job, {
+        contexts: { ...contexts, needs: needsContext(needs.get(job.id) ?? [], results) },
+        status: statusOf(ancestors(job.id), results, isCancelled),
+      }),
+  }));
+  const isFine = !reading.report.hasErrors;
+  return {
+    jobs: isFine ? jobs : [],
+    name: file.name,
+    diagnostics: reading.report.finish(),
+    outputsOf: (results) => evaluateOutputs(outputs, { ...contexts, jobs: jobsContext(results) } satisfies Contexts),
+  };
+}
+
+// Ids are compared without their case; a need that is not there was reported.
+function needsOf(reading: Reading, job: YamlMapping, ids: ReadonlyMap<string, string>): readonly string[] {
+  const node = childOf(job, "needs");
+  const items = node === undefined ? [] : node.kind === "list" ? node.items : [node];
+  const named = items.map((item) => textOf(reading, item, `An item of "needs"`) ?? "");
+  return [...new Set(named.flatMap((name) => ids.get(name.toLowerCase()) ?? []))];
+}
+
+function readOutputs(reading: Reading, root: YamlMapping): Record<string, string> {
+  const outputs = childOf(childOf(childOf(root, "on"), "workflow_call"), "outputs");
+  const values = createObject<string>();
+  for (const [name, { value }] of outputs?.kind === "mapping" ? outputs.entries : []) {
+    const node = childOf(value, "value");
+    const what = {
+      what: `"outputs" of workflow_call`,
+      at: "workflow-call-output",
+      pointer: ["outputs", name],
+    } as const;
+    if (value.kind === "mapping" && node !== undefined) values[name] = readTexts(reading, value, what)["value"] ?? "";
+  }
+  return values;
+}
+
+function jobsContext(results: JobResults): Record<string, Value> {
+  return createObject(
+    [...results].map(([id, { status, outputs }]): [string, Value] => [id, { result: status, outputs: { ...outputs } }]),
+  );
+}
