@@ -1,5 +1,5 @@
-// Sets the work tree up: installs the pinned packages, builds, and links the command. Runs on Node 20, does only what
-// changed since the last time, and needs no network when nothing did.
+// Sets the work tree up: installs the pinned packages, builds, and links the command. Runs on Node 20, repeats only the parts
+// whose files have changed since the last time, and needs no network when none have.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 
-/** Where programs of the set-up find the pinned Node and each other. */
+/** The environment in which programs of the set-up find the pinned Node and each other. */
 export const environment = {
   ...process.env,
   PATH: `${bin}:${process.env["PATH"] ?? ""}`,

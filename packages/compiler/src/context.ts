@@ -27,7 +27,7 @@ export interface Compiled {
   readonly diagnostics: readonly Diagnostic[];
   /**
    * The place of a JSON pointer into the baseline, as the baseline is encoded: `/definition/exec/command/0`,
-   * `/definition/steps/2/inputs/who`, `/spec/inputs/x/default`. For a part that has no place, that of what it is part of.
+   * `/definition/steps/2/inputs/who`, `/spec/inputs/x/default`. A part without a place has the place of the part around it.
    */
   readonly positionOf: (pointer: string) => Position | undefined;
 }
@@ -101,7 +101,7 @@ export function wrongType(context: CompileContext, node: YamlNode, message: stri
   }));
 }
 
-/** The JSON value of a node. What JSON cannot hold is reported. */
+/** Gives the JSON value of a node, and reports numbers that JSON cannot hold. */
 export function asValue(context: CompileContext, node: YamlNode): Value {
   checkNumbers(context, node);
   return toValue(node);

@@ -75,7 +75,7 @@ export class ExpressionError extends StepsError<ExpressionErrorCode> {
   }
 }
 
-/** Gives an error its place, unless it has one. What is not ours is passed on untouched. */
+/** Gives an error of this package its place, unless it has one. Other errors are passed on unchanged. */
 export function withPlace(error: unknown, place: () => Place): unknown {
   if (!(error instanceof ExpressionError) || error.expression !== "") return error;
   return new ExpressionError(error.code, error.message, { ...rest(error), place: place() });

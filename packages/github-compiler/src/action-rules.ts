@@ -32,7 +32,7 @@ export type GithubCode =
 /** Gathers what is to be said about a file: in words of its own, and in those of steps. */
 export type GithubReport = Report<GithubCode | CompilerCode>;
 
-/** What each code means and what to do about it. */
+/** The meaning of each code, and the help that goes with it. */
 export const GITHUB_RULES: Readonly<Record<GithubCode, DiagnosticRule>> = {
   "ambiguous-job": {
     title: "Several jobs could be meant",

@@ -1,4 +1,4 @@
-/** Keywords at the top of a file; whatever else stands there is a job or, with a leading dot, anything at all. */
+/** Keywords at the top of a file. Any other key there is a job or, with a leading dot, free for any use. */
 export const GLOBAL_KEYWORDS: readonly string[] = [
   "after_script",
   "before_script",
@@ -43,13 +43,13 @@ export const HONOURED_KEYWORDS: readonly string[] = [
   "variables",
 ];
 
-/** Keywords that would change what runs, so that going on without them would run something else: what to say of each. */
+/** Messages for keywords that cannot be ignored, because the job would run something else without them. */
 export const UNSUPPORTED_KEYWORDS: Readonly<Record<string, string>> = {
   extends: `"extends" is not supported: the job it would be merged with is left out`,
   trigger: `"trigger" is not supported: the job starts another pipeline and has nothing to run here`,
 };
 
-/** Keywords that are known but have no effect here: what happens instead, the rest of a sentence. */
+/** Keywords that are known but have no effect here. Each has the rest of a sentence that tells what happens instead. */
 export const IGNORED_KEYWORDS: Readonly<Record<string, string>> = {
   allow_failure: "a failure of the job is reported as a failure",
   artifacts: "no files are collected after the job",

@@ -12,8 +12,8 @@ const MAX_COMMANDS = 10_000;
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * The commands of a `script`, `before_script` or `after_script`: a text or a list of texts, lists in lists are flattened.
- * What is wrong is reported.
+ * Reads the commands of `script`, `before_script` or `after_script`: a text, or a list of texts in which nested lists are
+ * flattened. Any other value is reported.
  */
 export function readCommands(keyword: string, node: YamlNode | undefined, report: CiReport): readonly string[] {
   if (node === undefined || isNothing(node)) return [];

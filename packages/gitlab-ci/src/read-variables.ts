@@ -18,7 +18,7 @@ const FIELDS = {
 
 /**
  * The `variables` of a file (`global`) or of a job: `NAME: scalar` or `NAME: {value, expand}`. A value is the text that
- * GitLab makes of it; nothing is the empty text. What is wrong is reported.
+ * GitLab makes of it; a variable without a value is the empty text. Any other value is reported.
  */
 export function readVariables(
   node: YamlNode | undefined,

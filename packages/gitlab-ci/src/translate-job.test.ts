@@ -34,7 +34,7 @@ function onlyStep(job: TranslatedJob): OnlyStep {
   return { script, env: definition.steps[0]?.env ?? {} };
 }
 
-/** What a runner passes to the shell: each variable of the step is a reference to one of the job. */
+/** Gives the script and environment that a runner passes to the shell: each variable of the step refers to one of the job. */
 function expanded(job: TranslatedJob): OnlyStep {
   const { script, env } = onlyStep(job);
   const read = (template: string): string => {
@@ -45,7 +45,7 @@ function expanded(job: TranslatedJob): OnlyStep {
   return { script: script.replaceAll(String.raw`\${{`, () => "${{"), env: mapObject(env, read) };
 }
 
-/** What the job prints without the lines that show its commands. */
+/** Runs the job's script and gives its output without the lines that show the commands. */
 function run(text: string, options: Partial<TranslateJobOptions> = {}): { code: number | null; output: string } {
   const { script, env } = expanded(translated(text, options));
   const { status, stdout } = spawnSync("bash", ["-c", script], {

@@ -49,7 +49,7 @@ const MAX_LENGTH = 4096;
 
 /**
  * Reads what an action is named by: `owner/repo[/dir]@ref`, `https://host/path[//dir]@ref`, `./dir`, `$/dir`,
- * `docker://image`. Of a URL the whole path names the repository, unless `//` or a `.git` ends it; on github.com the first two
+ * `docker://image`. The whole path of a URL names the repository, unless `//` or a `.git` ends it; on github.com the first two
  * parts do. A version that looks like a short commit is refused, as GitHub does.
  */
 export function parseActionReference(text: string): ActionReference | ReferenceProblem {

@@ -3,7 +3,7 @@ import { childOf, type YamlNode } from "@steps/source";
 import { reportProblem } from "../reference/compile-reference.ts";
 import { asValue, checkKeys, type CompileContext, wrongType } from "../context.ts";
 
-/** What a value of a message may be; a function where messages hold themselves. */
+/** The type that a value of a message must have. A function delays it, for messages that hold messages of their own type. */
 type Shape = "text" | "flag" | "any" | { readonly list: Shape } | { readonly map: Shape } | Message | (() => Shape);
 
 interface Message {
@@ -86,8 +86,8 @@ export function isOfGithub(context: CompileContext, node: YamlNode): boolean {
 }
 
 /**
- * Reads a baseline message of GitHub Actions, as `compile` prints it. What it consists of was checked when it was compiled, so only
- * its form is looked at.
+ * Reads a baseline message of GitHub Actions, as `compile` prints it. The texts in it were checked when they were compiled,
+ * so only the form of the message is checked here.
  */
 export function readGithubPair(
   context: CompileContext,

@@ -29,7 +29,7 @@ interface Place {
   readonly inline: InlineReaders;
 }
 
-/** What a step does, in the forms of all years; what is wrong is reported. */
+/** Reads the definition of a step in the syntax of any year, and reports the mistakes in it. */
 export function readDefinition(
   context: CompileContext,
   node: YamlNode,
@@ -249,7 +249,7 @@ function readSteps(
   return { type: "steps", steps, outputs, delegate, ...last };
 }
 
-/** What is done after a list of steps. Its names are those of the same namespace. */
+/** Reads the steps that run after a list of steps. They share one namespace with the steps of the list. */
 function readFinally(
   context: CompileContext,
   definition: YamlMapping,

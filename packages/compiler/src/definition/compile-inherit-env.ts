@@ -2,7 +2,10 @@ import { type Definition, VARIABLE_PATTERN } from "@steps/model";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CompileContext } from "../context.ts";
 
-/** What a definition says it inherits; `true` is what holds without the key. In a baseline message the list is within a mapping. */
+/**
+ * Reads the variables that a definition inherits: `false`, a list of patterns, or `true`, which means the same as leaving the
+ * key out. A baseline message holds the list within a mapping.
+ */
 export function readInheritEnv(context: CompileContext, definition: YamlMapping): Pick<Definition, "inheritEnv"> {
   const message = context.acceptsBaseline ? childOf(definition, "inheritEnv") : undefined;
   if (message?.kind === "mapping") return { inheritEnv: readPatterns(context, childOf(message, "names")) };

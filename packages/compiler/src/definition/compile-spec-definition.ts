@@ -58,7 +58,7 @@ function readEitherSpec(context: CompileContext, node: YamlNode, pointer: string
   return isBare || isNothing ? readSpec(context, node, pointer) : readSpecDocument(context, node, pointer);
 }
 
-/** What the spec promises against what the definition gives. */
+/** Checks that the definition gives the outputs that the spec promises. */
 function checkOutputs(context: CompileContext, { spec, definition }: SpecDefinition, pointer: string): void {
   if (definition.type === "exec") return;
   const at = (path: string): YamlNode | undefined => context.places.get(`${pointer}${path}`);

@@ -11,7 +11,7 @@ import { checkTemplates } from "../texts/check-template.ts";
 import { reportProblem } from "../reference/compile-reference.ts";
 import { asMapping, asString, asValue, type CompileContext } from "../context.ts";
 
-/** What `action:` or `uses:` names. */
+/** Reads the action that `action:` or `uses:` names. */
 export function readAction(
   context: CompileContext,
   item: YamlMapping,

@@ -8,7 +8,7 @@ import { readDuration } from "../texts/read-duration.ts";
 
 const OPENING = "${{ ";
 
-/** What an item says about its step's run; `undefined` when it says nothing. */
+/** Reads an item's condition, `continue_on_error`, timeout and retries; `undefined` when it has none of them. */
 export function readControl(context: CompileContext, item: YamlMapping, pointer: string): StepControl | undefined {
   const given = childOf(item, "control");
   if (given !== undefined && context.acceptsBaseline) return readBaselineControl(context, given, pointer);

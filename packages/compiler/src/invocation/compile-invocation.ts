@@ -73,7 +73,7 @@ export function readInvocations(context: CompileContext, node: YamlNode, options
   });
 }
 
-// Of an item that is wrong otherwise.
+// The item may be wrong otherwise: its name still has to be taken, so that a second one is found.
 function writtenName(item: YamlNode): string {
   const node = childOf(item, "name");
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : "";

@@ -6,7 +6,7 @@ import { DURATION_PATTERN, MAX_DURATION_MS } from "../texts/read-duration.ts";
 export const ANY: JsonSchema = {};
 export const STRING: JsonSchema = { type: "string" };
 export const FLAG: JsonSchema = { type: "boolean" };
-/** What is taken as the text that it was written as. */
+/** A scalar that is taken as the text in which it was written. */
 export const TEXT: JsonSchema = { type: ["string", "number", "boolean"] };
 /** A text of more than blanks. */
 export const SOME_TEXT: JsonSchema = { ...TEXT, pattern: "\\S" };
@@ -19,7 +19,7 @@ export const DURATION: JsonSchema = {
   ],
 };
 
-/** What holds an expression, which nobody knows the value of yet. */
+/** A text that holds an expression, whose value is not known yet. */
 export const EXPRESSION: JsonSchema = { type: "string", pattern: "\\$\\{\\{" };
 
 const NAME: JsonSchema = { pattern: NAME_PATTERN.source };

@@ -20,7 +20,7 @@ export type FieldValue = (
 
 type ProblemCode = CompilerCode | SourceCode;
 
-/** Where a text is no protobuf text. */
+/** Thrown for a text that is not the text format of protobuf, with the place of the mistake. */
 export class PrototextProblem extends Error {
   readonly code: ProblemCode;
   readonly offset: number;

@@ -66,7 +66,7 @@ function messageNode(fields: readonly Field[], place: Place): YamlNode {
     const isMap = MAPS.has(name) && all.every(({ value }) => value.kind === "message");
     if (isMap) entries.set(name, { key, value: mapNode(all, place.source) });
     else if (REPEATED.has(name)) entries.set(name, { key, value: listNode(all, place.source) });
-    // Of a field that there is once, the last one counts.
+    // The last value of a singular field counts, as protobuf has it.
     else entries.set(name, { key, value: fieldNode(all.at(-1) as Field, place.source) });
   }
   return { kind: "mapping", entries, ...place };

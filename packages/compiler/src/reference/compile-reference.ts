@@ -82,7 +82,7 @@ export function reportProblem(context: CompileContext, node: YamlNode, { message
   context.report.error(node, { code: "invalid-reference", message, hint });
 }
 
-/** Where in a component. */
+/** The place of a step file within a component. */
 interface Place {
   readonly dir: string;
   readonly file?: string;
@@ -204,7 +204,7 @@ function readPlace(context: CompileContext, node: YamlMapping): Place {
   return { dir: segments.join("/"), file };
 }
 
-/** What is wrong with a place inside of a component. */
+/** Gives the problem of a place within a component, or `undefined` for a valid one. */
 export function pathProblem(
   dir: string,
   file: string | undefined,

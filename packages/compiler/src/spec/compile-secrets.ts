@@ -5,7 +5,7 @@ import { checkTemplateNode, holdsExpression } from "../texts/check-template.ts";
 import { asMapping, asText, checkKeys, type CompileContext, wrongType } from "../context.ts";
 import { SECRET_KEYS } from "../keys/spec-keys.ts";
 
-/** What a spec asks for, by name; `undefined` for nothing. */
+/** Reads the secrets that a spec asks for, by their names; `undefined` when it asks for none. */
 export function readSecrets(
   context: CompileContext,
   spec: YamlMapping,
@@ -96,7 +96,10 @@ function readFlag(context: CompileContext, secret: YamlMapping, key: string): bo
   return undefined;
 }
 
-/** What an item of a list grants, as texts with expressions; a list names secrets of the caller's own. */
+/**
+ * Reads the secrets that an item of a list grants to its step, by the step's names for them, as texts with expressions. An
+ * item that gives a list of names passes on the secrets that its caller has under the same names.
+ */
 export function readGrants(
   context: CompileContext,
   item: YamlMapping,

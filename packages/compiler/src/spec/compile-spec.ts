@@ -20,7 +20,7 @@ export function readSpecDocument(context: CompileContext, node: YamlNode, pointe
   return content === undefined ? emptySpec : readSpec(context, content, pointer);
 }
 
-/** What `spec` holds: inputs and outputs. Nothing at all is an empty spec. */
+/** Reads the inputs and outputs of `spec`. A spec without content declares none. */
 export function readSpec(context: CompileContext, node: YamlNode, pointer: string): Spec {
   if (node.kind === "scalar" && node.value === null) return emptySpec;
   const spec = asMapping(context, node, "spec");

@@ -12,8 +12,8 @@ const MAX_MATCH_LENGTH = 1000;
 const MAX_REPEAT = 1000;
 
 /**
- * What is wrong with a regular expression: anything outside of RE2's syntax, above all what needs backtracking
- * (lookaround, backreferences, atomic groups, possessive repeats), and what is malformed. Nothing is matched.
+ * Gives the first problem of a regular expression: a malformed part, or syntax that RE2 does not have, above all
+ * constructs that need backtracking (lookaround, backreferences, atomic groups, possessive repeats). Matches nothing.
  */
 export function patternProblem(pattern: string): PatternProblem | undefined {
   if (pattern.length > MAX_MATCH_LENGTH) {

@@ -51,7 +51,7 @@ function article(kind: KindMismatch["left"]): string {
   return /^[ao]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-/** What the runner itself names: paths that no outsider chooses. */
+/** Names whose values are paths that the runner chooses, so that no outsider can put code into them. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["output_file", "export_file", "func_dir", "step_dir", "work_dir"]);
 
 /** Notes each value that is pasted into a script, where a shell reads it as code. */

@@ -10,10 +10,10 @@ const SECONDS = new RegExp(`^${NUMBER}$`);
 /** The form of a time that is written as a text; it may still be too long. */
 export const DURATION_PATTERN: RegExp = new RegExp(String.raw`^\s*(?:${NUMBER}|(?:${NUMBER}(?:${UNIT}))+)\s*$`);
 
-/** What a timer of Node can hold, about 24 days. */
+/** The longest time of Node's timers in milliseconds, about 24 days. */
 export const MAX_DURATION_MS = 2_147_483_647;
 
-/** A time in milliseconds: `30s`, `1h30m`, `500ms`, or a number of seconds. What is none is reported. */
+/** Reads a time such as `30s`, `1h30m`, `500ms`, or a number of seconds. Gives milliseconds, and reports any other value. */
 export function readDuration(
   context: CompileContext,
   node: YamlNode,

@@ -41,7 +41,7 @@ export const killService: Trial = {
       const running = jobs.map((job) => startAndRead(service.dial, job, user.work, stop.signal));
       const over = Promise.all(running);
       await moment(random, jobs, over);
-      // What fails before the kill is no matter of it: a service that refused every job would lose none.
+      // Failures before the kill count too: a service that refused every job would lose none.
       const refusals = jobs.flatMap(({ refusal }) => (refusal === undefined ? [] : [`Run failed: ${refusal}`]));
       await service.kill();
       stop.abort();

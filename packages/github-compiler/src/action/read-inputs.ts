@@ -8,7 +8,7 @@ import { proseOf, scalarText } from "../reading/texts.ts";
 export interface ActionInputs {
   /** By their names as written. */
   readonly inputs: Readonly<Record<string, InputSpec>>;
-  /** What is said to a caller that gives the input. */
+  /** By name, the messages for callers that give an input that is deprecated. */
   readonly deprecated: Readonly<Record<string, string>>;
   readonly required: readonly string[];
 }

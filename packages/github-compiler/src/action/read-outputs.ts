@@ -6,9 +6,9 @@ import { templateOf } from "../reading/templates.ts";
 import { proseOf } from "../reading/texts.ts";
 
 export interface ActionOutputs {
-  /** Empty by default, so that an action may leave one out. */
+  /** The declared outputs. Each is an empty text by default, so that an action may leave it out. */
   readonly outputs: Readonly<Record<string, OutputSpec>>;
-  /** Of a composite action: what each is, a text in GitHub's language. */
+  /** The values of the outputs of a composite action, texts in GitHub's language; empty for other actions. */
   readonly values: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 import type { Value } from "@steps/model";
 
-/** What an event says of the run that it starts; what it does not say is absent. */
+/** The facts that an event gives about the run that it starts. A fact that it does not give is absent. */
 export interface EventFacts {
   readonly eventName?: string;
   readonly ref?: string;

@@ -46,7 +46,7 @@ const GITHUB_KEYS: readonly string[] = [
 
 /**
  * The variables `GITHUB_*` and `RUNNER_*` of a step: what the contexts have of GitHub's list, each with its text. They win over
- * everything that an author sets. What is `null` in a context is no variable.
+ * everything that an author sets. A value of a context that is `null` gives no variable.
  */
 export function githubEnvironment(
   github: Readonly<Record<string, Value>>,

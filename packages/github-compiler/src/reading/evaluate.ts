@@ -5,11 +5,11 @@ import { entriesOf, quote } from "./mapping.ts";
 import type { Reading } from "./reading.ts";
 import { templateOf, type TextPlace } from "./templates.ts";
 
-/** What `needs` is where the jobs before this one were not run: what asks for it has no value. */
+/** The context `needs` when the jobs before this one were not run. Expressions that read it have no value. */
 export const UNKNOWN_NEEDS: Readonly<Record<string, Value>> = createObject();
 
 export interface EvaluatePlace extends TextPlace {
-  /** Those that are known before the job runs. */
+  /** The contexts that are known before the job runs. */
   readonly contexts: Contexts;
 }
 

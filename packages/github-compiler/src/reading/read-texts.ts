@@ -8,7 +8,7 @@ import { templateOf } from "./templates.ts";
 export interface ReadTextsOptions {
   readonly what: string;
   readonly at: ExpressionPlace;
-  /** Of the texts in the baseline. */
+  /** The pointer to the texts in the baseline. */
   readonly pointer: readonly (string | number)[];
   /** The names are those of environment variables. */
   readonly isEnv?: boolean;

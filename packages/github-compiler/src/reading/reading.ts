@@ -10,7 +10,7 @@ import {
 import type { Position, Source } from "@steps/model";
 import type { GithubCode, GithubReport } from "../action-rules.ts";
 
-/** What the readers of one file share. */
+/** The state that the readers of one file share. */
 export interface Reading {
   readonly report: GithubReport;
   readonly places: Places;

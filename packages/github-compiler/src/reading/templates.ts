@@ -11,7 +11,7 @@ import type { Reading } from "./reading.ts";
 import type { GithubCode } from "../action-rules.ts";
 import { textOf } from "./texts.ts";
 
-/** What a text is for messages, and where it stands. */
+/** The name of a text for messages, and the place that decides which contexts and functions it may use. */
 export interface TextPlace {
   readonly what: string;
   readonly at: ExpressionPlace;

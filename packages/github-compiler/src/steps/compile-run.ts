@@ -7,7 +7,7 @@ import { literalOf } from "../reading/texts.ts";
 import type { RawStep } from "./compile-steps.ts";
 import { stepPlace } from "./step-keys.ts";
 
-/** What `defaults.run` says, in GitHub's language. */
+/** The values of `defaults.run`, in GitHub's language. */
 export interface RunDefaults {
   readonly shell?: string;
   readonly workDir?: string;

@@ -11,7 +11,7 @@ import { stepPlace } from "./step-keys.ts";
 const ID = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MAX_ID_LENGTH = 99;
 
-/** What steps of both kinds say. */
+/** Reads the keys that steps with `run` and steps with `uses` have in common. */
 export function readCommon(
   reading: Reading,
   step: RawStep,

@@ -13,7 +13,7 @@ import type { MatrixValues } from "./matrix.ts";
 import { readContainer } from "./read-container.ts";
 import { readRunsOn } from "./read-runs-on.ts";
 
-/** What is to be known of a job besides its steps. */
+/** A job of a workflow without its steps. */
 export interface WorkflowJob {
   readonly id: string;
   /** As GitHub shows it: `test (ubuntu, 20)`. */
@@ -25,14 +25,14 @@ export interface WorkflowJob {
   readonly runsOn: readonly string[];
   /** The ids of the jobs that it needs. */
   readonly needs: readonly string[];
-  /** When it would run at all, in GitHub's language. */
+  /** The condition of the job in GitHub's language. */
   readonly if: string | undefined;
-  /** Whether it would, if the jobs before it have succeeded. */
+  /** The result of the condition if all jobs before this one have succeeded. */
   readonly verdict: JobVerdict;
   readonly timeoutMinutes: number | undefined;
   /** `{image, env, ports, volumes, options, credentials}`, texts in GitHub's language. */
   readonly container: Value | undefined;
-  /** The same by name. */
+  /** The service containers by name, in the form of `container`. */
   readonly services: Readonly<Record<string, Value>>;
   /** The names of its outputs. */
   readonly outputs: readonly string[];

@@ -16,7 +16,7 @@ export interface JobVerdict {
 const ALWAYS: JobVerdict = { holds: true, isUnknown: false, explanation: "" };
 const UNKNOWN: JobVerdict = { ...ALWAYS, isUnknown: true };
 
-/** Evaluates the condition of a job as if the jobs before it had succeeded. That it never holds, whatever happens, is noted. */
+/** Evaluates the condition of a job as if the jobs before it had succeeded. Adds a note for one that can never hold. */
 export function judgeJob(
   reading: Reading,
   job: { readonly node: YamlNode | undefined; readonly condition: string | undefined; readonly contexts: Contexts },

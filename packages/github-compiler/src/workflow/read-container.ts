@@ -10,7 +10,7 @@ import { templateOf } from "../reading/templates.ts";
 export interface ContainerPlace {
   readonly what: string;
   readonly at: "job-container" | "job-services";
-  /** Of the container in the baseline. */
+  /** The pointer to the container in the baseline. */
   readonly pointer: readonly string[];
   readonly contexts: Contexts;
 }

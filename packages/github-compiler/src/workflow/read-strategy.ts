@@ -8,7 +8,7 @@ import { countCombinations, expandMatrix, type Matrix, type MatrixInstance, type
 
 /** GitHub's limit of jobs. */
 export const MAX_INSTANCES = 256;
-/** What is compared at most: combinations times filters. */
+/** The limit of comparisons: combinations times filters. */
 const MAX_COMPARISONS = 200_000;
 
 /** `strategy` of a job, evaluated. */

@@ -6,7 +6,7 @@ import type { Reading } from "../reading/reading.ts";
 import { scalarText, textOf } from "../reading/texts.ts";
 import type { WorkflowOptions } from "./workflow-options.ts";
 
-/** What the inputs of each event may be. */
+/** The types that the inputs of each event may have. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   workflow_dispatch: ["string", "boolean", "choice", "number", "environment"],
   workflow_call: ["string", "boolean", "number"],
@@ -56,7 +56,7 @@ export function readWorkflowInputs(
   const inputs = wanted ?? {};
   const on = root.entries.get("on")?.value;
   const event = EVENTS.find((name) => (eventName ?? name) === name && childOf(on, name) !== undefined);
-  // What is called has the event of its caller.
+  // A called workflow has the event of its caller.
   const isCalled = event === undefined && eventName !== undefined && !eventsOf(root).includes(eventName);
   const isAsked = eventName === undefined || EVENTS.includes(eventName) || isCalled || Object.keys(inputs).length > 0;
   const node = childOf(childOf(on, event ?? EVENTS.find((name) => childOf(on, name) !== undefined) ?? ""), "inputs");

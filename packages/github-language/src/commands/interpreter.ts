@@ -6,7 +6,7 @@ import { maskForms } from "./mask-forms.ts";
 import { parseCommand, type WorkflowCommand } from "./parse-command.ts";
 import type { MatchScan, ProblemMatchers } from "./problem-matchers.ts";
 
-/** Takes the effects of commands; called in order, synchronously. What it throws is a problem of the command. */
+/** Takes the effects of commands; called in order, synchronously. An error that it throws becomes a problem of the command. */
 export interface CommandSink {
   setOutput(name: string, value: string): void;
   saveState(name: string, value: string): void;

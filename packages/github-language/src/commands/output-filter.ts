@@ -45,7 +45,7 @@ interface State {
 /**
  * A filter for one stream. Lines end with LF, CRLF or CR. Bytes that are no command pass unchanged, at once: only what
  * may still become a command waits for the end of its line (with problem matchers, all lines do), up to
- * `MAX_COMMAND_BYTES`. What replaces a line ends with LF.
+ * `MAX_COMMAND_BYTES`. A replacement of a line ends with LF.
  */
 export function createOutputFilter(interpreter: Interpreter): OutputFilter {
   openStreams.set(interpreter, (openStreams.get(interpreter) ?? 0) + 1);

@@ -2,7 +2,7 @@
 export interface WorkflowCommand {
   /** The name in lower case. */
   readonly name: string;
-  /** The properties by their names in lower case. Of a repeated one the last counts; empty values are left out. */
+  /** The properties by their names in lower case. The last value of a repeated property counts; empty values are left out. */
   readonly properties: ReadonlyMap<string, string>;
   readonly data: string;
   /** The text of the line before a command of the older form; empty when it is only blanks. */

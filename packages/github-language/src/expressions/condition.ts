@@ -12,7 +12,7 @@ export interface ConditionResult {
   readonly holds: boolean;
   /**
    * Which part decided, one line of at most 500 characters: `` `github.ref == 'refs/heads/main'` is false ("refs/heads/x") ``.
-   * Values of the context `secrets` and `github.token` are not in it.
+   * It contains neither values of the context `secrets` nor `github.token`.
    */
   readonly explanation: string;
   /** Text around `${{ }}` makes a condition a text, which is always true: almost never what was meant. */

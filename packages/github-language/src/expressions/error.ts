@@ -69,7 +69,7 @@ export class Failure extends Error {
   }
 }
 
-/** Gives a failure a place, unless it has one. What is no failure is passed on. */
+/** Gives a failure a place, unless it has one. Other errors are passed on unchanged. */
 export function failureAt(error: unknown, offset: number, length: number): unknown {
   if (!(error instanceof Failure) || error.options.offset !== undefined) return error;
   return new Failure(error.code, error.message, { ...error.options, offset, length });

@@ -9,7 +9,7 @@ import { hasExpression, parseTemplate, type PlacedExpression, type Template } fr
 
 /**
  * Evaluates a text with `${{ }}`: exactly one expression and nothing else keeps its type, expressions among text become
- * text, a text without any is its own value. What an expression gives is never looked at for expressions again.
+ * text, a text without any is its own value. The result of an expression is never searched for expressions again.
  *
  * Arrays and objects are those of the contexts, not copies.
  *

@@ -43,7 +43,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** `fromJSON()`. Of keys that differ only in case the last one's value is kept, under the first one's name. @throws {Failure} */
+/** `fromJSON()`. Among keys that differ only in case, the last value is kept under the first name. @throws {Failure} */
 export function readJson(text: string, budget: Budget): Value {
   if (text.trim() === "") throw new Failure("INVALID_ARGUMENT", '"fromJSON" was given an empty text');
   spendEffort(budget, text.length);
