@@ -87,8 +87,8 @@ describe("encodeSpecDefinition()", () => {
         definition: { type: "exec", command: ["a"], env: {} },
       }),
     ).spec;
-    expect("default" in (spec.inputs["a"] ?? {})).toBe(true);
-    expect("default" in (spec.inputs["b"] ?? {})).toBe(false);
+    expect(spec.inputs["a"]?.default).toBeNull();
+    expect(spec.inputs["b"]?.default).toBeUndefined();
   });
 });
 

@@ -105,7 +105,7 @@ function decodeSpec(json: SpecJson): Spec {
   return {
     inputs,
     outputs: isDelegate ? "delegate" : mapObject(content.outputs ?? {}, decodePort),
-    ...(content.secrets === undefined ? {} : { secrets: mapObject(content.secrets, decodeSecret) }),
+    secrets: content.secrets && mapObject(content.secrets, decodeSecret),
     ...(content.description ? { description: content.description } : {}),
   };
 }
@@ -113,7 +113,7 @@ function decodeSpec(json: SpecJson): Spec {
 function decodePort(json: Spec_Content_OutputJson): OutputSpec {
   return {
     type: json.type === undefined || json.type === "value_type_unspecified" ? "string" : json.type,
-    ...(json.default === undefined ? {} : { default: json.default }),
+    default: json.default,
     isSensitive: json.sensitive === true,
     ...(json.description === undefined || json.description === "" ? {} : { description: json.description }),
   };
@@ -154,17 +154,9 @@ function encodeGithub({ github }: Definition): Pick<DefinitionJson, "github"> {
   return github === undefined ? {} : { github: encodeGithubPart(github) };
 }
 
-function decodeGithub({ github }: DefinitionJson): Pick<Definition, "github"> {
-  return github === undefined ? {} : { github: decodeGithubPart(github) };
-}
-
 function encodeInheritEnv({ inheritEnv }: Definition): Pick<DefinitionJson, "inheritEnv"> {
   if (inheritEnv === undefined) return {};
   return { inheritEnv: inheritEnv.length === 0 ? {} : { names: [...inheritEnv] } };
-}
-
-function decodeInheritEnv({ inheritEnv }: DefinitionJson): Pick<Definition, "inheritEnv"> {
-  return inheritEnv === undefined ? {} : { inheritEnv: inheritEnv.names ?? [] };
 }
 
 function decodeDefinition(json: DefinitionJson): Definition {
@@ -184,8 +176,8 @@ function decodeDefinition(json: DefinitionJson): Definition {
       ...decodeDuration("timeoutMs", json.exec?.timeout),
       ...decodeDuration("cancelTimeoutMs", json.exec?.cancelTimeout),
       ...(json.exec?.contextFile === true ? { hasContextFile: true } : {}),
-      ...decodeInheritEnv(json),
-      ...decodeGithub(json),
+      inheritEnv: json.inheritEnv && (json.inheritEnv.names ?? []),
+      github: json.github && decodeGithubPart(json.github),
     };
   }
   if (type === undefined) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: definition has no type");
@@ -197,8 +189,8 @@ function decodeDefinition(json: DefinitionJson): Definition {
     ...(json.delegate === undefined || json.delegate === "" ? {} : { delegate: json.delegate }),
     ...(json.finally && json.finally.length > 0 ? { finally: json.finally.map(decodeInvocation) } : {}),
     ...(json.parallel === true ? { isParallel: true } : {}),
-    ...decodeInheritEnv(json),
-    ...decodeGithub(json),
+    inheritEnv: json.inheritEnv && (json.inheritEnv.names ?? []),
+    github: json.github && decodeGithubPart(json.github),
   };
 }
 
@@ -222,9 +214,9 @@ function decodeInvocation(json: StepJson): StepInvocation {
     step: decodeReference(json.step),
     env: mapObject(json.env ?? {}, String),
     inputs: mapObject(json.inputs ?? {}, (value) => value),
-    ...(json.secrets === undefined ? {} : { secrets: mapObject(json.secrets, String) }),
-    ...(json.control === undefined ? {} : { control: decodeControl(json.control) }),
-    ...(json.github === undefined ? {} : { github: decodeGithubInvocation(json.github) }),
+    secrets: json.secrets && mapObject(json.secrets, String),
+    control: json.control && decodeControl(json.control),
+    github: json.github && decodeGithubInvocation(json.github),
   };
 }
 

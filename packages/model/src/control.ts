@@ -20,7 +20,7 @@ export function decodeControl(json: Step_ControlJson): StepControl {
     ...(condition === "" ? {} : { condition }),
     ...(continueOnError === true ? { continueOnError } : {}),
     ...decodeDuration("timeoutMs", timeout),
-    ...(retry === undefined ? {} : { retry: { max: retry.max ?? 0, backoffMs } }),
+    retry: retry && { max: retry.max ?? 0, backoffMs },
   };
 }
 

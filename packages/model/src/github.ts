@@ -68,12 +68,12 @@ export function decodeGithubPart(json: Definition_GithubJson): GithubPart {
   return {
     using,
     ...texts(json, TEXTS),
-    ...(args === undefined ? {} : { args: args.words ?? [] }),
-    ...(deprecatedInputs === undefined ? {} : { deprecatedInputs: mapObject(deprecatedInputs, String) }),
-    ...(requiredInputs === undefined ? {} : { requiredInputs }),
-    ...(contexts === undefined ? {} : { contexts: mapObject(contexts, (value) => value) }),
-    ...(container === undefined ? {} : { container }),
-    ...(services === undefined ? {} : { services: mapObject(services, (value) => value) }),
+    args: args && (args.words ?? []),
+    deprecatedInputs: deprecatedInputs && mapObject(deprecatedInputs, String),
+    requiredInputs,
+    contexts: contexts && mapObject(contexts, (value) => value),
+    container,
+    services: services && mapObject(services, (value) => value),
   };
 }
 

@@ -262,7 +262,7 @@ function readImage(text: string, hasRegistry: boolean): StepReference | Referenc
   const { dir, file } = splitFile(path, "dir");
   const unsafe = unsafePath(dir);
   if (unsafe) return unsafe;
-  return { kind: "oci", ...image, dir, ...(file === undefined ? {} : { file }) };
+  return { kind: "oci", ...image, dir, file };
 }
 
 function unsafePath(dir: string): ReferenceProblem | undefined {

@@ -136,7 +136,7 @@ function readInvocation(
   if (step === undefined) return undefined;
   const upstream = readUpstreamAction(step, inputs);
   if (upstream !== undefined) return { ...common, ...upstream };
-  return { ...common, step, inputs, ...(secrets === undefined ? {} : { secrets }) };
+  return { ...common, step, inputs, secrets };
 }
 
 // A baseline message has actions where others have steps.

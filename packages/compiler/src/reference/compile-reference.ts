@@ -125,7 +125,7 @@ function readZip(context: CompileContext, node: YamlMapping): StepReference | un
       hint: "Zip files come from https, http, file or a path.",
     });
   }
-  return { kind: "zip", ...parts, ...(digest === undefined ? {} : { sha256: digest }) };
+  return { kind: "zip", ...parts, sha256: digest };
 }
 
 function readOci(context: CompileContext, node: YamlMapping): StepReference | undefined {

@@ -33,8 +33,8 @@ export function readInputPort(context: CompileContext, node: YamlNode, { name, p
     type: type.name,
     ...common,
     ...readRequired(context, port, common.default),
-    ...(options === undefined ? {} : { options }),
-    ...(match === undefined ? {} : { match }),
+    options,
+    match,
   };
 }
 
