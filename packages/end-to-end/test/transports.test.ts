@@ -16,7 +16,7 @@ describe("output through every transport while it is cut", () => {
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), "steps-transports-"));
     files = new Map(SIZES.map((bytes) => [bytes, writeData(dir, bytes)]));
-  });
+  }, 600_000);
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   describe.each(TRANSPORTS)("$name", ({ name, isThere, open, isSecondWay }) => {

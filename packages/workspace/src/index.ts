@@ -1,0 +1,3 @@
+export { copyProject, type CopyProjectOptions } from "./copy-project.ts";
+export { WorkspaceError } from "./workspace-error.ts";
+export { Workspaces } from "./workspaces.ts";

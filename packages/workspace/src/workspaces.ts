@@ -1,0 +1,57 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { chmod, opendir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@steps/platform";
+
+let count = 0;
+
+/** The folders of the jobs of this process below a state directory. They go when it ends, or when the next process finds it gone. */
+export class Workspaces implements AsyncDisposable {
+  readonly #root: string;
+  readonly #made: string[] = [];
+
+  /** @param stateDir an absolute path; the folder `workspaces` in it is made, private to the user */
+  constructor(stateDir: string) {
+    this.#root = join(stateDir, "workspaces");
+    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
+  }
+
+  /** A path for a new workspace, in a folder that is there. */
+  next(): string {
+    const path = join(this.#root, `${formatIdentity(processIdentity())}.${count++}`);
+    mkdirSync(path, { mode: 0o700 });
+    this.#made.push(path);
+    return join(path, "project");
+  }
+
+  /** Removes what killed processes left behind. */
+  async sweep(): Promise<void> {
+    for (const name of readdirSync(this.#root)) {
+      const owner = parseIdentity(name);
+      if (owner !== undefined && livenessOf(owner) === "gone") await removeAll(join(this.#root, name));
+    }
+  }
+
+  /** Removes one workspace, also the folders in it that its job has closed to itself. */
+  async remove(workspace: string): Promise<void> {
+    await removeAll(join(workspace, ".."));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const path of this.#made) await removeAll(path);
+  }
+}
+
+async function removeAll(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch {
+    await openUp(path);
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function openUp(dir: string): Promise<void> {
+  await chmod(dir, 0o700);
+  for await (const entry of await opendir(dir)) if (entry.isDirectory()) await openUp(join(dir, entry.name));
+}
