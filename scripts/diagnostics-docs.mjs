@@ -14,7 +14,7 @@ const text = `# Diagnostics
 Made from the tables of the packages by \`scripts/diagnostics-docs.mjs\`; do not edit. What an author of steps got wrong, each with its place. The codes do not change; they are the
 rules of \`validate --format sarif\`. Failures of steps and errors of the packages are in [errors](errors.md).
 
-## Of any text
+## Of texts of several languages
 
 ${table(SOURCE_RULES)}
 

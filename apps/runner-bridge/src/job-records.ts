@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createJobToken } from "@steps/client";
-import { makePrivateFolder } from "@steps/console";
+import { makePrivateFolder } from "@steps/platform";
 import { jobsDirectory } from "./directories.ts";
 
 /** The data that is needed to follow, cancel and close a job, and to send its request once more. */

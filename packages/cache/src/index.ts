@@ -13,5 +13,4 @@ export type {
 } from "./component.ts";
 export { gitFailure, isRefusedCommit } from "./git/git-failure.ts";
 export { findGit, type GitCall, runGit } from "./git/git-process.ts";
-export { describeFolderError, folderProblem, makePrivateFolder } from "./store/private-folder.ts";
 export { CacheError, type CacheErrorCode, DEFAULT_LIMITS, isCacheError, type Limits } from "@steps/transfer";

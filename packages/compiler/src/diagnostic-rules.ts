@@ -2,34 +2,22 @@ import type { DiagnosticRule } from "@steps/model";
 
 /** The codes of diagnostics that steps, specs and definitions have; those of `@steps/source` come besides. They do not change. */
 export type CompilerCode =
-  | "conflicting-keys"
-  | "duplicate-name"
   | "empty-command"
-  | "empty-condition"
-  | "empty-run"
-  | "empty-script"
   | "empty-text"
-  | "expression-not-allowed"
   | "extra-document"
   | "hyphen-in-name"
   | "inexact-number"
   | "invalid-default"
   | "invalid-delegate"
   | "invalid-duration"
-  | "invalid-expression"
   | "invalid-match"
-  | "invalid-name"
   | "invalid-number"
-  | "invalid-reference"
-  | "invalid-value"
   | "kind-mismatch"
   | "literal-expression"
   | "literal-secret"
   | "missing-document"
-  | "missing-key"
   | "missing-output"
   | "missing-type"
-  | "not-supported"
   | "null-default"
   | "old-key"
   | "old-type"
@@ -41,23 +29,8 @@ export type CompilerCode =
 
 /** The meaning of each code, and what to do about it. */
 export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
-  "conflicting-keys": {
-    title: "Keys that exclude one another",
-    help: "Two keys say the same or opposite things, so one of them would be passed over. Keep one.",
-  },
-  "duplicate-name": {
-    title: "Two steps of a list have one name",
-    help: "`steps.NAME` has to mean one step. Give one of them another name.",
-  },
   "empty-command": { title: "The command is empty", help: "Name a program: `command: [program, argument]`." },
-  "empty-condition": { title: "`if:` has no expression", help: "Write one, or remove the key." },
-  "empty-run": { title: "The list of steps is empty", help: "Nothing will run. Add a step if that is not meant." },
-  "empty-script": { title: "The script is empty", help: "Write commands, or remove the step." },
   "empty-text": { title: "The text is empty", help: "A step file has two documents, a list of steps has items." },
-  "expression-not-allowed": {
-    title: "An expression where only literal text is taken",
-    help: "Names, specs and revisions are read before anything runs. Write the text itself.",
-  },
   "extra-document": { title: "Too many documents", help: "Remove what follows, or the line of `---` before it." },
   "hyphen-in-name": {
     title: "The name of a step holds a hyphen",
@@ -73,27 +46,14 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     help: "`outputs: delegate` in the spec and `delegate: NAME` beside `run:` go together; NAME is a step of the list.",
   },
   "invalid-duration": { title: "No time", help: "Write `30s`, `5m`, `1h30m` or `500ms`; a bare number is seconds." },
-  "invalid-expression": {
-    title: "What stands in `${{ }}` is no expression",
-    help: "The message says what was expected, and where. The language is described in docs/reference/expressions.md.",
-  },
   "invalid-match": {
     title: "The pattern of an input cannot be used",
     help: "It is a regular expression in the syntax of RE2, and goes with the type `string`.",
-  },
-  "invalid-name": {
-    title: "A malformed name",
-    help: "Names hold letters, digits and `_`, and begin with no digit; those of steps may hold hyphens.",
   },
   "invalid-number": {
     title: "A number that JSON does not have",
     help: "Infinity and NaN cannot be passed on. Quote it if it is meant as text.",
   },
-  "invalid-reference": {
-    title: "A malformed reference",
-    help: "See docs/reference/references.md for the forms: `./dir`, `host/group/project@REV`, `registry/repository:tag`, `x.zip`.",
-  },
-  "invalid-value": { title: "A word that the key does not take", help: "The hint has those that it takes." },
   "kind-mismatch": {
     title: "A comparison of different kinds",
     help: 'Values of different kinds are never equal, and their order depends on the kinds alone, so the result is always the same. Variables are strings: compare with `"1"`, or write `num(vars.X)`.',
@@ -110,16 +70,11 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
     title: "A step file has two documents",
     help: "First `spec:` (or `{}`), then a line of `---`, then the definition with `exec:` or `run:`.",
   },
-  "missing-key": { title: "A key is missing", help: "The message names it." },
   "missing-output": {
     title: "A declared output is never given",
     help: "Add it to `outputs:` beside `run:`, or give it a default in the spec.",
   },
   "missing-type": { title: "An input or output without a type", help: "It is `string`. Write `type:` to say so." },
-  "not-supported": {
-    title: "Something that this release does not do",
-    help: "Leaving it out would run something else, so it is refused.",
-  },
   "null-default": {
     title: "The default is null",
     help: "The input is optional. Before 2026 such an input was required.",

@@ -11,7 +11,6 @@ export { describeFailure, type FailureRules } from "./failure.ts";
 export { formatHelp, groupFlags } from "./help.ts";
 export { CLEAR_LINE, OutputWriter } from "./output-writer.ts";
 export { parseCommandLine, readPairs } from "./parse-command-line.ts";
-export { makePrivateFolder } from "./make-private-folder.ts";
 export { readSecrets } from "./read-secrets.ts";
 export { type Program, runProgram } from "./run-program.ts";
 export { complain, errors, hurryOutput, output, print, programName, type Terminal, terminalOf } from "./terminal.ts";

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/cache";
+import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
 import { EngineError } from "./engine-error.ts";
 
 /** Where a runner keeps what outlives a run. */

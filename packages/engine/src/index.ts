@@ -13,7 +13,6 @@ export type { CheckedStep } from "./check/checked-step.ts";
 export { type ComponentSource, parseComponentSource, type SourceProblem } from "./components/component-source.ts";
 export { formatLock, type Lock, type LockedComponent, lockedOf, parseLock } from "./components/lock.ts";
 export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
-export { makePrivateFolder } from "@steps/cache";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
 export { foldJournal, type FoldedJournal } from "./fold-journal.ts";

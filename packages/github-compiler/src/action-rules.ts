@@ -1,8 +1,7 @@
-import type { CompilerCode } from "@steps/compiler";
 import type { DiagnosticRule } from "@steps/model";
 import type { Report } from "@steps/source";
 
-/** The codes of diagnostics that only files of GitHub Actions have; those of the compiler come besides. */
+/** The codes of diagnostics that only files of GitHub Actions have; those of `@steps/source` come besides. */
 export type GithubCode =
   | "ambiguous-job"
   | "changed-number"
@@ -29,8 +28,8 @@ export type GithubCode =
   | "unknown-workflow-input"
   | "unsafe-path";
 
-/** Gathers what is to be said about a file: in words of its own, and in those of steps. */
-export type GithubReport = Report<GithubCode | CompilerCode>;
+/** Gathers what is to be said about a file: in words of its own, and in those of all languages. */
+export type GithubReport = Report<GithubCode>;
 
 /** The meaning of each code, and the help that goes with it. */
 export const GITHUB_RULES: Readonly<Record<GithubCode, DiagnosticRule>> = {

@@ -1,5 +1,5 @@
 import { readYaml, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/source";
-import { nearest, type Source } from "@steps/model";
+import { nearest, quote, type Source } from "@steps/model";
 import { GLOBAL_KEYWORDS } from "./keywords.ts";
 import type { CiReport } from "./ci-rules.ts";
 
@@ -76,7 +76,7 @@ export function checkJobs(file: CiFile, chosen: string, report: CiReport): void 
     const why = value.kind === "mapping" ? `it has no "script", "run" or "trigger"` : "it is not a mapping";
     report.error(key, {
       code: value.kind === "mapping" ? "missing-script" : "invalid-job",
-      message: `"${quote(name)}" is neither a keyword nor a job: ${why}`,
+      message: `${quote(name)} is neither a keyword nor a job: ${why}`,
       hint: guess === undefined ? undefined : `Did you mean "${guess}"?`,
     });
   }
@@ -86,10 +86,4 @@ function isJob(value: YamlNode): boolean {
   if (value.tag !== undefined) return true;
   if (value.kind !== "mapping") return false;
   return ["script", "run", "trigger", "extends"].some((keyword) => value.entries.has(keyword));
-}
-
-/** A name as it is shown in a message: not too long, and without characters that drive a terminal. */
-export function quote(name: string): string {
-  const shown = name.slice(0, 80).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "\uFFFD");
-  return name.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }

@@ -1,8 +1,7 @@
-import type { CompilerCode } from "@steps/compiler";
 import type { DiagnosticRule } from "@steps/model";
 import type { Report } from "@steps/source";
 
-/** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of the compiler come besides. */
+/** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of `@steps/source` come besides. */
 export type CiCode =
   | "hidden-job"
   | "invalid-file"
@@ -15,8 +14,8 @@ export type CiCode =
   | "unquoted-date"
   | "variable-cycle";
 
-/** Gathers what is to be said about a file: in words of its own, and in those of steps. */
-export type CiReport = Report<CiCode | CompilerCode>;
+/** Gathers what is to be said about a file: in words of its own, and in those of all languages. */
+export type CiReport = Report<CiCode>;
 
 /** The meaning of each code, and advice on what to do. */
 export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {

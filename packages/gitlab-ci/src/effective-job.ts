@@ -1,6 +1,6 @@
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
-import { nearest } from "@steps/model";
-import { type CiFile, quote, REFERENCE_TAG } from "./ci-file.ts";
+import { nearest, quote } from "@steps/model";
+import { type CiFile, REFERENCE_TAG } from "./ci-file.ts";
 import { readInherit } from "./inherit.ts";
 import {
   DEFAULT_KEYWORDS,
@@ -97,7 +97,7 @@ function readDefaults({ root }: CiFile, report: CiReport): ReadonlyMap<string, Y
 function checkKeywords(name: string, job: YamlMapping, report: CiReport): void {
   for (const [keyword, entry] of job.entries) {
     if (!JOB_KEYWORDS.includes(keyword)) {
-      reportUnknown(`The job "${quote(name)}"`, { keyword, entry, known: JOB_KEYWORDS }, report);
+      reportUnknown(`The job ${quote(name)}`, { keyword, entry, known: JOB_KEYWORDS }, report);
     }
   }
 }
@@ -122,7 +122,7 @@ function reportUnknown(
   const guess = nearest(keyword, known);
   report.error(entry.key, {
     code: "unknown-key",
-    message: `${owner} has an unknown key: "${quote(keyword)}"`,
+    message: `${owner} has an unknown key: ${quote(keyword)}`,
     hint: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

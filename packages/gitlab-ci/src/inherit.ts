@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { nearest } from "@steps/model";
-import { quote, REFERENCE_TAG } from "./ci-file.ts";
+import { nearest, quote } from "@steps/model";
+import { REFERENCE_TAG } from "./ci-file.ts";
 import { readPsychScalar } from "./psych.ts";
 import { reportReference } from "./read-commands.ts";
 import type { CiReport } from "./ci-rules.ts";
@@ -25,7 +25,7 @@ export function readInherit(node: YamlNode | undefined, report: CiReport): Inher
       const guess = nearest(field, FIELDS);
       report.error(key, {
         code: "unknown-key",
-        message: `"inherit" has an unknown key: "${quote(field)}"`,
+        message: `"inherit" has an unknown key: ${quote(field)}`,
         hint: guess === undefined ? undefined : `Did you mean "${guess}"?`,
       });
     }

@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { createObject, NAME_PATTERN } from "@steps/model";
-import { type CiFile, quote } from "./ci-file.ts";
+import { createObject, NAME_PATTERN, quote } from "@steps/model";
+import type { CiFile } from "./ci-file.ts";
 import type { EffectiveJob } from "./effective-job.ts";
 import { expandVariables, type RawVariable } from "./expand-variables.ts";
 import { readVariables } from "./read-variables.ts";
@@ -41,7 +41,7 @@ function isGivenName(name: string, value: string, report: CiReport): boolean {
   if (!NAME_PATTERN.test(name)) {
     report.error(undefined, {
       code: "invalid-name",
-      message: `"${quote(name)}" cannot be the name of a variable`,
+      message: `${quote(name)} cannot be the name of a variable`,
       hint: "Use letters, digits and underscores; do not begin with a digit.",
     });
     return false;
@@ -62,7 +62,7 @@ function expand(
   for (const name of cycles) {
     report.warn(nodes.get(name), {
       code: "variable-cycle",
-      message: `The variable "${quote(name)}" refers to itself: the reference is left as it stands`,
+      message: `The variable ${quote(name)} refers to itself: the reference is left as it stands`,
     });
   }
   if (isTooLong) {

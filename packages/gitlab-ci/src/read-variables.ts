@@ -1,6 +1,6 @@
 import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
-import { NAME_PATTERN, nearest } from "@steps/model";
-import { quote, REFERENCE_TAG } from "./ci-file.ts";
+import { NAME_PATTERN, nearest, quote } from "@steps/model";
+import { REFERENCE_TAG } from "./ci-file.ts";
 import type { RawVariable } from "./expand-variables.ts";
 import { readPsychScalar } from "./psych.ts";
 import { isNothing, reportReference } from "./read-commands.ts";
@@ -44,7 +44,7 @@ function isVariableName(name: string, { key }: YamlEntry, report: CiReport): boo
   if (NAME_PATTERN.test(name)) return true;
   report.error(key, {
     code: "invalid-name",
-    message: `"${quote(name)}" cannot be the name of a variable`,
+    message: `${quote(name)} cannot be the name of a variable`,
     hint: "Use letters, digits and underscores; do not begin with a digit.",
   });
   return false;
@@ -77,7 +77,7 @@ function readFields(
     const guess = nearest(field, fields);
     report.error(key, {
       code: "unknown-key",
-      message: `The variable "${name}" has an unknown key: "${quote(field)}"`,
+      message: `The variable "${name}" has an unknown key: ${quote(field)}`,
       hint: guess === undefined ? `Known keys: ${fields.join(", ")}.` : `Did you mean "${guess}"?`,
     });
   }

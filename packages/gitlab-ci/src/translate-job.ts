@@ -6,10 +6,11 @@ import {
   emptySpec,
   nearest,
   type Position,
+  quote,
   type Source,
   type SpecDefinition,
 } from "@steps/model";
-import { checkJobs, type CiFile, quote, readCiFile } from "./ci-file.ts";
+import { checkJobs, type CiFile, readCiFile } from "./ci-file.ts";
 import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
 import { type JobVariables, readJobVariables } from "./job-variables.ts";
 import { isNothing, readCommands } from "./read-commands.ts";
@@ -81,18 +82,18 @@ function hasJob({ source, root, jobs }: CiFile, name: string, report: CiReport):
   if (hidden !== undefined) {
     report.error(hidden.key, {
       code: "hidden-job",
-      message: `"${quote(name)}" is hidden: a job whose name begins with a dot never runs`,
+      message: `${quote(name)} is hidden: a job whose name begins with a dot never runs`,
     });
     return false;
   }
   const guess = nearest(name, jobs.keys());
-  const names = [...jobs.keys()].slice(0, 20).map((job) => `"${quote(job)}"`);
+  const names = [...jobs.keys()].slice(0, 20).map(quote);
   const list =
     names.length === 0 ? "The file has no jobs." : `Jobs: ${names.join(", ")}${jobs.size > 20 ? ", …" : ""}.`;
   report.error(undefined, {
     code: "unknown-job",
-    message: `Cannot find the job "${quote(name)}" in ${source.name}`,
-    hint: guess === undefined ? list : `Did you mean "${quote(guess)}"? ${list}`,
+    message: `Cannot find the job ${quote(name)} in ${source.name}`,
+    hint: guess === undefined ? list : `Did you mean ${quote(guess)}? ${list}`,
   });
   return false;
 }
@@ -109,7 +110,7 @@ function translateRun(job: EffectiveJob, variables: JobVariables, report: CiRepo
     } else if (inherited !== undefined && !isNothing(inherited.value)) {
       report.warn(inherited.key, {
         code: "keyword-not-honoured",
-        message: `"${keyword}" has no effect on "${quote(job.name)}": a job with "run" does not take it`,
+        message: `"${keyword}" has no effect on ${quote(job.name)}: a job with "run" does not take it`,
       });
     }
   }
@@ -136,7 +137,7 @@ function translateScript(
   const [before, main, after] = SCRIPTS.map((name) => readCommands(name, job.keywords.get(name)?.value, report));
   if (before === undefined || main === undefined || after === undefined) return undefined;
   if (main.length === 0 && !report.hasErrors) {
-    report.error(script, { code: "missing-script", message: `"script" of the job "${quote(job.name)}" is empty` });
+    report.error(script, { code: "missing-script", message: `"script" of the job ${quote(job.name)} is empty` });
   }
   const all = [...before, ...main, ...after];
   checkInputs(job, all, report);
@@ -158,7 +159,7 @@ function reportMissing(job: EffectiveJob, report: CiReport): void {
   if (job.own.has("extends") || job.own.has("trigger")) return;
   report.error(job.key, {
     code: "missing-script",
-    message: `The job "${quote(job.name)}" has neither "script" nor "run"`,
+    message: `The job ${quote(job.name)} has neither "script" nor "run"`,
   });
 }
 
@@ -168,7 +169,7 @@ function checkInputs(job: EffectiveJob, commands: readonly string[], report: CiR
   if (inputs === undefined || !commands.some((command) => command.includes("${{"))) return;
   report.error(inputs.key, {
     code: "not-supported",
-    message: `"inputs" is not supported: the scripts of "${quote(job.name)}" would run without them`,
+    message: `"inputs" is not supported: the scripts of ${quote(job.name)} would run without them`,
   });
 }
 

@@ -101,3 +101,8 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-
 export function printable(text: string): string {
   return text.replaceAll("\t", " ").replaceAll(UNPRINTABLE, "\uFFFD");
 }
+
+/** A name from a file, in quotes, as messages show it: at most 80 characters, without those that drive a terminal. */
+export function quote(name: string): string {
+  return `"${printable(name.length > 80 ? `${name.slice(0, 79)}…` : name)}"`;
+}

@@ -7,4 +7,5 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from "./process-identity.ts";
+export { describeFolderError, folderProblem, makePrivateFolder } from "./private-folder.ts";
 export { bootId, hasEnded, type ProcessStat, readProcessStat } from "./process-stat.ts";

@@ -3,7 +3,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatIdentity, processIdentity, sha256 } from "@steps/platform";
 import { CacheError, isCacheError } from "@steps/transfer";
-import { describeFolderError, folderProblem, makePrivateFolder } from "./private-folder.ts";
+import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
 
 /** The paths of the cache's folders. */
 export interface Layout {

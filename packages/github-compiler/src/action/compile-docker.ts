@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import type { ExecDefinition } from "@steps/model";
-import { quote, wrongType } from "../reading/mapping.ts";
+import { type ExecDefinition, quote } from "@steps/model";
+import { wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
 import { templateOf } from "../reading/templates.ts";

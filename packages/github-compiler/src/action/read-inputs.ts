@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { createObject, type InputSpec } from "@steps/model";
-import { entriesOf, quote } from "../reading/mapping.ts";
+import { createObject, type InputSpec, quote } from "@steps/model";
+import { entriesOf } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { templateOf } from "../reading/templates.ts";
 import { proseOf, scalarText } from "../reading/texts.ts";

@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { createObject, type OutputSpec } from "@steps/model";
-import { entriesOf, quote, reportUnknownKey } from "../reading/mapping.ts";
+import { createObject, type OutputSpec, quote } from "@steps/model";
+import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { templateOf } from "../reading/templates.ts";
 import { proseOf } from "../reading/texts.ts";

@@ -1,5 +1,5 @@
+import { quote } from "@steps/model";
 import type { YamlNode } from "@steps/source";
-import { quote } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { literalOf } from "../reading/texts.ts";
 

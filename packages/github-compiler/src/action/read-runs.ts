@@ -1,5 +1,6 @@
+import { quote } from "@steps/model";
 import { describeNode, type YamlMapping, type YamlNode } from "@steps/source";
-import { entriesOf, quote, reportUnknownKey } from "../reading/mapping.ts";
+import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { literalOf } from "../reading/texts.ts";
 

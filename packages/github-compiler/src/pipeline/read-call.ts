@@ -1,8 +1,8 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import { createObject, type Value } from "@steps/model";
+import { createObject, quote, type Value } from "@steps/model";
 import { evaluateTree } from "../reading/evaluate.ts";
-import { entriesOf, quote, reportUnknownKey } from "../reading/mapping.ts";
+import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
 import { literalOf, scalarText } from "../reading/texts.ts";

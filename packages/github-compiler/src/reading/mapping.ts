@@ -1,13 +1,7 @@
 import { describeNode, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/source";
 import { unknownKeyHint } from "@steps/source/keys";
-import { printable } from "@steps/model";
+import { quote } from "@steps/model";
 import type { Reading } from "./reading.ts";
-
-/** A name as messages show it. */
-export function quote(name: string): string {
-  const shown = printable(name.length > 80 ? `${name.slice(0, 79)}…` : name);
-  return `"${shown}"`;
-}
 
 export function isNull(node: YamlNode | undefined): boolean {
   return node?.kind === "scalar" && node.value === null;

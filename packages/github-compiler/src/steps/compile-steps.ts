@@ -1,6 +1,6 @@
 import type { YamlEntry, YamlNode } from "@steps/source";
-import { nearest, type StepInvocation } from "@steps/model";
-import { entriesOf, quote, reportUnknownKey, wrongType } from "../reading/mapping.ts";
+import { nearest, quote, type StepInvocation } from "@steps/model";
+import { entriesOf, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { compileRun, type RunDefaults } from "./compile-run.ts";
 import { compileUses } from "./compile-uses.ts";

@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import type { GithubInvocation, StepInvocation } from "@steps/model";
-import { isNull, quote } from "../reading/mapping.ts";
+import { type GithubInvocation, quote, type StepInvocation } from "@steps/model";
+import { isNull } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
 import { conditionOf, templateOf, type TextPlace } from "../reading/templates.ts";

@@ -1,6 +1,5 @@
 import { childOf, type YamlNode } from "@steps/source";
-import { nearest } from "@steps/model";
-import { quote } from "../reading/mapping.ts";
+import { nearest, quote } from "@steps/model";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText } from "../reading/texts.ts";
 import type { JobEntry } from "./workflow-file.ts";

@@ -1,6 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { nearest } from "@steps/model";
-import { isNull, quote } from "../reading/mapping.ts";
+import { nearest, quote } from "@steps/model";
+import { isNull } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText } from "../reading/texts.ts";
 

@@ -1,6 +1,5 @@
 import { type Contexts, toText } from "@steps/github-language";
-import { nearest } from "@steps/model";
-import { quote } from "../reading/mapping.ts";
+import { nearest, quote } from "@steps/model";
 import { createReading, type Reading } from "../reading/reading.ts";
 import { type JobInstance, readInstances } from "./job-instances.ts";
 import type { JobEntry, WorkflowFile } from "./workflow-file.ts";

@@ -1,8 +1,8 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
-import { createObject, type Value } from "@steps/model";
+import { createObject, quote, type Value } from "@steps/model";
 import { evaluateAt, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
-import { entriesOf, quote, reportUnknownKey, wrongType } from "../reading/mapping.ts";
+import { entriesOf, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { conditionOf } from "../reading/templates.ts";
 import { textOf } from "../reading/texts.ts";

@@ -1,8 +1,8 @@
 import type { YamlNode } from "@steps/source";
 import { type Contexts, type ExpressionPlace, hasExpression } from "@steps/github-language";
-import { createObject, mapObject, type Value } from "@steps/model";
+import { createObject, mapObject, quote, type Value } from "@steps/model";
 import { escapeTemplate, evaluateAt } from "../reading/evaluate.ts";
-import { entriesOf, isNull, quote, reportUnknownKey, wrongType } from "../reading/mapping.ts";
+import { entriesOf, isNull, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
 import { templateOf } from "../reading/templates.ts";

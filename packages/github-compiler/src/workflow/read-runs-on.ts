@@ -1,7 +1,7 @@
+import { quote } from "@steps/model";
 import { childOf, type YamlNode } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
 import { evaluateTree } from "../reading/evaluate.ts";
-import { quote } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 
 /** The labels that a job asks for. They are only looked at: the job runs here. */

@@ -1,8 +1,8 @@
 import { childOf, type YamlNode } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import type { Value } from "@steps/model";
+import { quote, type Value } from "@steps/model";
 import { evaluateTree } from "../reading/evaluate.ts";
-import { quote, reportUnknownKey } from "../reading/mapping.ts";
+import { reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { countCombinations, expandMatrix, type Matrix, type MatrixInstance, type MatrixValues } from "./matrix.ts";
 

@@ -1,6 +1,6 @@
 import { describeNode, readYaml, type YamlEntry, type YamlMapping } from "@steps/source";
-import type { Source } from "@steps/model";
-import { entriesOf, isNull, quote, reportUnknownKey, wrongType } from "../reading/mapping.ts";
+import { quote, type Source } from "@steps/model";
+import { entriesOf, isNull, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { readDocument, type Reading } from "../reading/reading.ts";
 import { proseOf } from "../reading/texts.ts";
 import { checkEvents } from "./check-events.ts";

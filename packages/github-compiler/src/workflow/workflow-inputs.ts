@@ -1,7 +1,7 @@
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import { toText } from "@steps/github-language";
-import { createObject, nearest, type Value } from "@steps/model";
-import { entriesOf, quote } from "../reading/mapping.ts";
+import { createObject, nearest, quote, type Value } from "@steps/model";
+import { entriesOf } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText, textOf } from "../reading/texts.ts";
 import type { WorkflowOptions } from "./workflow-options.ts";

@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename, utimes, writeFile } from "node:fs/promises";
+import { readdir, rename, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makePrivateFolder } from "@steps/platform";
 import { systemCode } from "../error.ts";
 import { conflict } from "../http/http-error.ts";
 import type { OnNote } from "../options.ts";
@@ -108,8 +109,8 @@ export async function openCacheStore(options: {
 /** Renames a folder to a place where none is: the first of several processes wins, and only one does. */
 async function moveInto(staged: string, dir: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
     try {
+      makePrivateFolder(dirname(dir));
       await rename(staged, dir);
       return;
     } catch (error) {

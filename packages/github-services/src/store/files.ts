@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { chmod, lstat, mkdir, open, rm } from "node:fs/promises";
+import { chmod, lstat, open, rm } from "node:fs/promises";
 import { messageOf } from "@steps/model";
+import { makePrivateFolder } from "@steps/platform";
 import { ServicesError, systemCode } from "../error.ts";
 import { badRequest } from "../http/http-error.ts";
 
@@ -13,7 +14,7 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** Makes a folder that nobody else may read, or accepts one of ours. */
 export async function openPrivateFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makePrivateFolder(path);
     const stats = await lstat(path);
     // Root works in folders of others everywhere, in containers above all.
     const isOurs = stats.isDirectory() && [undefined, 0, stats.uid].includes(process.getuid?.());

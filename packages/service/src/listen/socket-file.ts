@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, linkSync, lstatSync, renameSync, rmSync, statSync, type BigIntStats } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, isAbsolute, join } from "node:path";
-import { makePrivateFolder } from "@steps/engine";
+import { makePrivateFolder } from "@steps/platform";
 import { ServiceError } from "../service-error.ts";
 
 /** The longest path that fits into `sockaddr_un`, without the final NUL. */
