@@ -102,7 +102,7 @@ function users(of, commands) {
 
 function value(flag) {
   if (flag.type === "boolean") return "";
-  const usual = { pairs: "NAME=VALUE", "comma-pairs": "NAME=VALUE,…", duration: "DURATION", number: "N" };
+  const usual = { pairs: "NAME=VALUE", "comma-pairs": "NAME=VALUE,…", duration: "DURATION", integer: "N" };
   const placeholder = flag.placeholder ?? flag.choices?.join("|") ?? usual[flag.type] ?? "VALUE";
   return ` ${placeholder.replaceAll("|", "\\|")}`;
 }

@@ -7,7 +7,7 @@ import { run } from "./commands/run.ts";
 import { openTarget, readAddress, type Target } from "./dial-target.ts";
 
 function open(...args: readonly string[]): Target {
-  return openTarget(parseCommandLine(run, ["steps.yml", ...args], {}));
+  return openTarget(parseCommandLine(run, ["steps.yml", ...args], {}).options);
 }
 
 describe("openTarget", () => {

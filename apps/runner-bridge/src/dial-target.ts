@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
+import { UsageError } from "@steps/console";
 import {
   createSshDialer,
   type Dial,
@@ -11,68 +11,7 @@ import {
   type DockerTls,
 } from "@steps/dial";
 import { splitWords } from "./split-words.ts";
-
-/** The flags that name the service and the way to it. */
-export const targetFlags: Flags = {
-  ...grouped("Where the service is", {
-    docker: { type: "string", placeholder: "CONTAINER", summary: "The service in a Docker container, by exec" },
-    ssh: {
-      type: "string",
-      placeholder: "[USER@]HOST[:PORT]",
-      summary: "The service on a machine, by SSH; ~/.ssh/config counts",
-    },
-    kubernetes: { type: "string", placeholder: "NAMESPACE/POD[/CONTAINER]", summary: "The service in a pod, by exec" },
-    socket: {
-      type: "string",
-      placeholder: "PATH",
-      summary: "The service's socket, on this machine or on that of --ssh; its usual places by default",
-    },
-    command: {
-      type: "string",
-      placeholder: "COMMAND",
-      summary: "A command whose standard input and output are the connection",
-    },
-  }),
-  ...grouped("The way there", {
-    proxy: {
-      type: "string",
-      placeholder: "COMMAND",
-      summary: "What --docker, --ssh and --kubernetes run inside; by default step-runner proxy wherever it may be",
-    },
-    "docker-host": {
-      type: "string",
-      placeholder: "URL",
-      summary: "The Docker daemon: unix:///PATH or tcp://HOST:PORT; by default as the docker command has it",
-      env: "DOCKER_HOST",
-    },
-    "docker-tls": {
-      type: "string",
-      placeholder: "DIR",
-      summary: "The folder with ca.pem, cert.pem and key.pem for the daemon",
-      env: "RUNNER_BRIDGE_DOCKER_TLS",
-    },
-    identity: {
-      type: "list",
-      placeholder: "FILE",
-      summary: "A private key for --ssh, before the agent's; repeat for more",
-    },
-    "known-hosts": {
-      type: "list",
-      placeholder: "FILE",
-      summary: "The keys of hosts for --ssh, instead of ssh's own files; repeat for more",
-    },
-    "accept-new-host-key": {
-      type: "boolean",
-      summary: "Add the key of a host that is not known yet, rather than refuse it",
-    },
-    kubeconfig: {
-      type: "string",
-      placeholder: "FILE",
-      summary: "How to reach the cluster; by default as kubectl has it, or the pod's service account",
-    },
-    context: { type: "string", placeholder: "NAME", summary: "The context of the kubeconfig" },
-  }),
-};
+import type { targetFlags, TargetOptions } from "./target-flags.ts";
 
 /** A way to a service. */
 export interface Target extends AsyncDisposable {
@@ -86,30 +25,36 @@ export interface Target extends AsyncDisposable {
 const KINDS = ["docker", "ssh", "kubernetes", "socket", "command"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The flags that belong to some kinds of target only, with these kinds. */
-const OPTIONS: Readonly<Record<string, readonly Kind[]>> = {
-  "docker-tls": ["docker"],
-  identity: ["ssh"],
-  "known-hosts": ["ssh"],
-  "accept-new-host-key": ["ssh"],
-  kubeconfig: ["kubernetes"],
-  context: ["kubernetes"],
-  proxy: ["docker", "ssh", "kubernetes"],
-};
+/** A flag that belongs to some kinds of targets only. */
+interface LimitedFlag {
+  readonly name: keyof typeof targetFlags;
+  readonly kinds: readonly Kind[];
+  readonly isGiven: (options: TargetOptions) => boolean;
+}
+
+// `docker-tls` is not among them, since its value may come from the environment, where it is meant for Docker alone.
+const LIMITED: readonly LimitedFlag[] = [
+  { name: "identity", kinds: ["ssh"], isGiven: ({ identity }) => identity.length > 0 },
+  { name: "known-hosts", kinds: ["ssh"], isGiven: ({ knownHosts }) => knownHosts.length > 0 },
+  { name: "accept-new-host-key", kinds: ["ssh"], isGiven: ({ acceptNewHostKey }) => acceptNewHostKey },
+  { name: "kubeconfig", kinds: ["kubernetes"], isGiven: ({ kubeconfig }) => kubeconfig !== undefined },
+  { name: "context", kinds: ["kubernetes"], isGiven: ({ context }) => context !== undefined },
+  { name: "proxy", kinds: ["docker", "ssh", "kubernetes"], isGiven: ({ proxy }) => proxy !== undefined },
+];
 
 /** The target that the flags name. @throws {UsageError}, a `DialError` for one that makes no sense */
-export function openTarget(line: CommandLine): Target {
-  const given = KINDS.filter((kind) => line.string(kind) !== undefined);
+export function openTarget(options: TargetOptions): Target {
+  const given = KINDS.filter((kind) => options[kind] !== undefined);
   // On another machine it is a part of the way.
   const kinds = given.includes("ssh") ? given.filter((kind) => kind !== "socket") : given;
   if (kinds.length > 1) throw new UsageError(`Give one of ${kinds.map((kind) => `--${kind}`).join(" and ")}`);
   const [kind] = kinds;
-  checkOptions(line, kind);
-  const value = kind === undefined ? "" : (line.string(kind) as string);
+  checkOptions(options, kind);
+  const value = kind === undefined ? "" : (options[kind] as string);
   if (kind !== undefined && value === "") throw new UsageError(`--${kind} is empty`);
-  if (kind === "docker") return remote(`docker ${value}`, dialContainer(line, value));
-  if (kind === "kubernetes") return remote(`kubernetes ${value}`, dialPod(line, value));
-  if (kind === "ssh") return openHost(line, value);
+  if (kind === "docker") return remote(`docker ${value}`, dialContainer(options, value));
+  if (kind === "kubernetes") return remote(`kubernetes ${value}`, dialPod(options, value));
+  if (kind === "ssh") return openHost(options, value);
   if (kind === "command") {
     const [command, ...args] = splitWords("command", value);
     return remote(`command ${value}`, dialCommand({ command, args }));
@@ -118,11 +63,9 @@ export function openTarget(line: CommandLine): Target {
   return { ...remote(kind === undefined ? "this machine" : `socket ${resolve(value)}`, dial), isHere: true };
 }
 
-function checkOptions(line: CommandLine, kind: Kind | undefined): void {
-  for (const [name, kinds] of Object.entries(OPTIONS)) {
-    const isGiven = name === "accept-new-host-key" ? line.boolean(name) : line.string(name) !== undefined;
-    // A value of `docker-tls` may come from the environment, where it is not meant for other kinds of targets.
-    if (!isGiven || (kind !== undefined && kinds.includes(kind)) || name === "docker-tls") continue;
+function checkOptions(options: TargetOptions, kind: Kind | undefined): void {
+  for (const { name, kinds, isGiven } of LIMITED) {
+    if (!isGiven(options) || (kind !== undefined && kinds.includes(kind))) continue;
     throw new UsageError(`--${name} is for ${kinds.map((of) => `--${of}`).join(", ")}`);
   }
 }
@@ -131,10 +74,9 @@ function remote(name: string, dial: Dial): Target {
   return { name, dial, isHere: false, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-function dialContainer(line: CommandLine, container: string): Dial {
-  const host = line.string("docker-host");
-  const folder = line.string("docker-tls");
-  const command = proxyOf(line);
+function dialContainer(options: TargetOptions, container: string): Dial {
+  const { dockerHost: host, dockerTls: folder } = options;
+  const command = proxyOf(options);
   return dialDocker({
     container,
     host,
@@ -148,28 +90,17 @@ function readTls(folder: string): DockerTls {
   return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
-function dialPod(line: CommandLine, place: string): Dial {
+function dialPod(options: TargetOptions, place: string): Dial {
   const [namespace = "", pod = "", container, ...rest] = place.split("/");
   if (namespace === "" || pod === "" || container === "" || rest.length > 0)
     throw new UsageError(`--kubernetes is "${place}"`, "It takes NAMESPACE/POD or NAMESPACE/POD/CONTAINER.");
-  const kubeconfig = line.string("kubeconfig");
-  const context = line.string("context");
-  const command = proxyOf(line);
-  return dialKubernetes({
-    namespace,
-    pod,
-    container,
-    kubeconfig,
-    context,
-    command,
-  });
+  const { kubeconfig, context } = options;
+  return dialKubernetes({ namespace, pod, container, kubeconfig, context, command: proxyOf(options) });
 }
 
-function openHost(line: CommandLine, address: string): Target {
+function openHost(options: TargetOptions, address: string): Target {
   const { user, host, port } = readAddress(address);
-  const identityFiles = line.list("identity");
-  const knownHostsFiles = line.list("known-hosts");
-  const socket = line.string("socket");
+  const { identity: identityFiles, knownHosts: knownHostsFiles, socket } = options;
   if (socket === "") throw new UsageError("--socket is empty");
   const dialer = createSshDialer({
     host,
@@ -178,8 +109,8 @@ function openHost(line: CommandLine, address: string): Target {
     usesSshConfig: true,
     identityFiles: identityFiles.length === 0 ? undefined : identityFiles,
     knownHostsFiles: knownHostsFiles.length === 0 ? undefined : knownHostsFiles,
-    strictHostKey: line.boolean("accept-new-host-key") ? "accept-new" : "yes",
-    proxyCommand: proxyOf(line),
+    strictHostKey: options.acceptNewHostKey ? "accept-new" : "yes",
+    proxyCommand: proxyOf(options),
     socket,
   });
   const name = socket === undefined ? `ssh ${address}` : `ssh ${address} ${socket}`;
@@ -200,7 +131,6 @@ export function readAddress(address: string): { user: string | undefined; host: 
   return { user, host, port: number === undefined ? undefined : Number(number) };
 }
 
-function proxyOf(line: CommandLine): readonly string[] | undefined {
-  const text = line.string("proxy");
+function proxyOf({ proxy: text }: TargetOptions): readonly string[] | undefined {
   return text === undefined ? undefined : splitWords("proxy", text);
 }

@@ -1,65 +1,65 @@
-import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
+import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import type { FollowOptions } from "@steps/client";
-import { targetFlags } from "./dial-target.ts";
+import { targetFlags } from "./target-flags.ts";
 
 /** Flags of everything that waits for a job. */
-export const followFlags: Flags = {
-  "output-file": {
-    type: "string",
+export const followFlags = {
+  "output-file": flag.text({
     placeholder: "FILE",
     summary: "Write the trace to a file",
     env: "RUNNER_BRIDGE_OUTPUT_FILE",
-  },
-  quiet: { type: "boolean", summary: "Print the output of the job and errors only", env: "RUNNER_BRIDGE_QUIET" },
-  verbose: { type: "boolean", summary: "Say what happens to the connection", env: "RUNNER_BRIDGE_VERBOSE" },
+  }),
+  quiet: flag.boolean({ summary: "Print the output of the job and errors only", env: "RUNNER_BRIDGE_QUIET" }),
+  verbose: flag.boolean({ summary: "Say what happens to the connection", env: "RUNNER_BRIDGE_VERBOSE" }),
   ...grouped("The connection and the results", {
-    "step-results-file": {
-      type: "string",
+    "step-results-file": flag.text({
       placeholder: "FILE",
       summary: "Write the result tree to a file, as JSON",
       env: "RUNNER_BRIDGE_RESULTS_FILE",
-    },
-    "reconnect-for": {
-      type: "duration",
+    }),
+    "reconnect-for": flag.duration({
       summary: "How long a lost connection is tried again before the job is left to itself",
       default: "5m",
       env: "RUNNER_BRIDGE_RECONNECT_FOR",
-    },
+    }),
   }),
 };
 
+/** The options that say how a job is followed, and what is kept of it. */
+export type FollowFlagOptions = OptionsOf<typeof followFlags>;
+
 /** Flags of every command. */
-export const commonFlags: Flags = {
+export const commonFlags = {
   ...targetFlags,
   ...grouped("The way there", {
-    token: {
-      type: "string",
-      summary: "The job's token; by default the one that this user's runner-bridge made for it",
-      env: "RUNNER_BRIDGE_TOKEN",
-    },
+    token: converted(
+      flag.text({
+        summary: "The job's token; by default the one that this user's runner-bridge made for it",
+        env: "RUNNER_BRIDGE_TOKEN",
+      }),
+      checkToken,
+    ),
   }),
 };
 
 /** How long the first connection is tried. */
 const CONNECT_WINDOW_MS = 10_000;
 
-/** Reads from the flags how long a connection is looked for. @throws {UsageError} */
-export function windowsOf(line: CommandLine): Required<Pick<FollowOptions, "reconnectWindowMs" | "connectWindowMs">> {
-  const reconnectWindowMs = line.number("reconnect-for") ?? 0;
+/** How long a connection is looked for. */
+export function windowsOf({
+  reconnectFor: reconnectWindowMs,
+}: Pick<FollowFlagOptions, "reconnectFor">): Required<Pick<FollowOptions, "reconnectWindowMs" | "connectWindowMs">> {
   return { reconnectWindowMs, connectWindowMs: Math.min(CONNECT_WINDOW_MS, reconnectWindowMs) };
 }
 
-/** The token that was given. @throws {UsageError} for one that cannot be sent */
-export function tokenOf(line: CommandLine): string | undefined {
-  const token = line.string("token");
+function checkToken(token: string | undefined): string | undefined {
   if (token !== undefined && !/^[\x21-\x7e]{1,256}$/.test(token))
     throw new UsageError("--token is not a token", "It takes up to 256 characters of ASCII without blanks.");
   return token;
 }
 
 /** The job that a command names. @throws {UsageError} */
-export function idOf(line: CommandLine): string {
-  const [id = ""] = line.positionals;
+export function idOf([id = ""]: readonly string[]): string {
   if (id === "" || Buffer.byteLength(id) > 256) throw new UsageError(`"${id.slice(0, 64)}" is no id of a job`);
   return id;
 }

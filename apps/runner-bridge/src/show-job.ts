@@ -1,8 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import type { FollowOptions, JobOutcome } from "@steps/client";
-import { assertWritable, type CommandLine, complain, errors, output, writeWhole } from "@steps/console";
+import { assertWritable, complain, errors, output, writeWhole } from "@steps/console";
 import { RunStatus, StepResultSchema } from "@steps/proto";
-import { windowsOf } from "./follow-flags.ts";
+import { type FollowFlagOptions, windowsOf } from "./follow-flags.ts";
 import { explainFailure, type Known } from "./explain-failure.ts";
 import { removeRecord } from "./job-records.ts";
 import { stateReporter } from "./report-state.ts";
@@ -20,19 +20,18 @@ export interface Shown {
 }
 
 /** Prints a job's output as it comes, writes what was asked for, and gives the exit code. */
-export async function showJob(line: CommandLine, shown: Shown, follow: Follow): Promise<number> {
+export async function showJob(options: FollowFlagOptions, shown: Shown, follow: Follow): Promise<number> {
   using stop = new StopSignals();
-  const traceFile = line.string("output-file");
-  const resultsFile = line.string("step-results-file");
+  const { outputFile: traceFile, stepResultsFile: resultsFile } = options;
   for (const path of [traceFile, resultsFile]) if (path !== undefined) assertWritable(path);
-  const report = stateReporter({ isVerbose: line.boolean("verbose"), isQuiet: line.boolean("quiet") });
+  const report = stateReporter({ isVerbose: options.verbose, isQuiet: options.quiet });
   let isStarted = false;
   // Nothing is left to be done but to go.
   if (shown.detaches === true) stop.hurry.addEventListener("abort", () => process.exit(stop.exitCode));
   try {
     const outcome = await follow({
       token: shown.token,
-      ...windowsOf(line),
+      ...windowsOf(options),
       ...(shown.detaches === true ? { detach: stop.signal } : { signal: stop.signal, hurry: stop.hurry }),
       keep: shown.keep,
       wantsTrace: traceFile !== undefined,

@@ -1,9 +1,8 @@
-import type { CommandLine } from "@steps/console";
 import { type CheckedStep, type CheckedTree, CompileError, jobVariables } from "@steps/engine";
 import { encodeSpecDefinition, hasErrors, type Resource } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
-import { readTextOrReference } from "./read-input.ts";
+import { type InputOptions, readTextOrReference } from "./read-input.ts";
 import { StopSignals } from "./signals.ts";
 
 /** A step of the tree that `compile --eager` prints. */
@@ -22,18 +21,18 @@ interface TreeNode {
 }
 
 /** Compiles what the arguments name and all that it names; shows what is wrong. `undefined` if there are errors. */
-export async function compileTree(line: CommandLine): Promise<TreeNode | undefined> {
-  const input = readTextOrReference(line);
-  await using engine = openEngine(line);
+export async function compileTree(given: InputOptions, path: string | undefined): Promise<TreeNode | undefined> {
+  const input = readTextOrReference(given, path);
+  await using engine = openEngine(given);
   using stop = new StopSignals();
-  const options = { signal: stop.signal, isLenient: line.boolean("lenient"), vars: jobVariables(process.env) };
+  const options = { signal: stop.signal, isLenient: given.lenient, vars: jobVariables(process.env) };
   let tree: CheckedTree;
   if ("kind" in input) {
     try {
       tree = await engine.check({ reference: input, baseDir: process.cwd() }, options);
     } catch (error) {
       if (!(error instanceof CompileError)) throw error;
-      showDiagnostics(line, error.diagnostics, { withNotes: true });
+      showDiagnostics({}, error.diagnostics, { withNotes: true });
       return undefined;
     }
   } else {
@@ -41,7 +40,7 @@ export async function compileTree(line: CommandLine): Promise<TreeNode | undefin
     if (specDefinition === undefined) return undefined;
     tree = await engine.check({ ...input, specDefinition }, options);
   }
-  showDiagnostics(line, tree.diagnostics, { withNotes: true });
+  showDiagnostics({}, tree.diagnostics, { withNotes: true });
   return hasErrors(tree.diagnostics) ? undefined : encode(tree.root);
 }
 

@@ -1,23 +1,28 @@
-import { type CommandLine, errors } from "@steps/console";
+import { errors } from "@steps/console";
 import type { Compiled } from "@steps/compiler";
 import { type Diagnostic, formatDiagnostic, type SpecDefinition } from "@steps/model";
 import { createMasker } from "@steps/trace";
 
-/** Shows errors and warnings on standard error, notes only where they are asked for; the values of `--mask` are replaced. */
+/** The values that no diagnostic shows. Default: none. */
+export interface MaskOptions {
+  readonly mask?: readonly string[];
+}
+
+/** Shows errors and warnings on standard error, notes only where they are asked for; those values are replaced. */
 export function showDiagnostics(
-  line: CommandLine,
+  { mask = [] }: MaskOptions,
   diagnostics: readonly Diagnostic[],
   options: { readonly withNotes?: boolean } = {},
 ): void {
   const shown = diagnostics.filter((diagnostic) => diagnostic.severity !== "note" || options.withNotes === true);
   if (shown.length === 0) return;
   const masker = createMasker();
-  for (const secret of line.list("mask")) masker.add(secret);
+  for (const secret of mask) masker.add(secret);
   void errors.write(Buffer.from(`${masker.text(shown.map(formatDiagnostic).join("\n"))}\n`));
 }
 
 /** Shows what is wrong with an input and gives its definition if it has one. */
-export function requireCompiled(line: CommandLine, compiled: Compiled): SpecDefinition | undefined {
-  showDiagnostics(line, compiled.diagnostics);
+export function requireCompiled(options: MaskOptions, compiled: Compiled): SpecDefinition | undefined {
+  showDiagnostics(options, compiled.diagnostics);
   return compiled.specDefinition;
 }

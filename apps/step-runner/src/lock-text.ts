@@ -1,4 +1,3 @@
-import type { CommandLine } from "@steps/console";
 import {
   type CheckedStep,
   type CheckedTree,
@@ -13,24 +12,25 @@ import { listJobs } from "@steps/gitlab-ci";
 import { type Diagnostic, hasErrors, type StepReference } from "@steps/model";
 import { showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { openEngine } from "./open-engine.ts";
+import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
 import { readJob } from "./read-job.ts";
 import { isWorkflow } from "./is-workflow.ts";
-import { readTextOrReference, readWorkflow, type TextInput } from "./read-input.ts";
+import { readTextOrReference, readWorkflow, type TextInput, type TextOptions } from "./read-input.ts";
 import { workflowJobNames } from "./read-workflow-job.ts";
 import { StopSignals } from "./signals.ts";
 import { isCiFile } from "./validate/find-files.ts";
 
-/** The lock of everything that the arguments name. `undefined` if something is wrong, which was shown. */
+/** The lock of everything that is named. `undefined` if something is wrong, which was shown. */
 export async function lockText(
-  line: CommandLine,
+  options: TextOptions & EngineFlagOptions,
+  named: readonly string[],
 ): Promise<{ readonly text: string; readonly count: number } | undefined> {
-  await using engine = openEngine(line);
+  await using engine = openEngine(options);
   using stop = new StopSignals();
   const components = new Map<string, LockedComponent>();
   let isWhole = true;
-  for (const input of readInputs(line)) {
-    const tree = await checkInput(line, input, { engine, signal: stop.signal });
+  for (const input of readInputs(options, named)) {
+    const tree = await checkInput(options, input, { engine, signal: stop.signal });
     if (tree === undefined) isWhole = false;
     else for (const component of componentsOf(tree.root)) components.set(JSON.stringify(component), component);
   }
@@ -40,44 +40,42 @@ export async function lockText(
 
 type LockInput = TextInput | StepReference;
 
-function readInputs(line: CommandLine): readonly LockInput[] {
-  const { positionals } = line;
-  if (positionals.length === 0) return [readTextOrReference(line)];
-  return positionals.flatMap((path) => {
-    const isWhole = line.string("job-name") === undefined;
-    if (isWhole && isWorkflow(line, path)) {
-      return workflowJobNames(line, path).map((name) => readWorkflow(line, path, name));
+function readInputs(options: TextOptions, named: readonly string[]): readonly LockInput[] {
+  if (named.length === 0) return [readTextOrReference(options, undefined)];
+  return named.flatMap((path) => {
+    const isWhole = options.jobName === undefined;
+    if (isWhole && isWorkflow(options, path)) {
+      return workflowJobNames({}, path).map((name) => readWorkflow(options, path, name));
     }
-    if (isWhole && isCiFile(path)) return readJobs(line, path);
-    const alone: CommandLine = { ...line, positionals: [path] };
-    return [readTextOrReference(alone)];
+    if (isWhole && isCiFile(path)) return readJobs(options, path);
+    return [readTextOrReference(options, path)];
   });
 }
 
-function readJobs(line: CommandLine, path: string): TextInput[] {
+function readJobs(options: TextOptions, path: string): TextInput[] {
   const { jobs, diagnostics } = listJobs(readSource(path));
-  if (jobs.length === 0) showDiagnostics(line, diagnostics);
+  if (jobs.length === 0) showDiagnostics({}, diagnostics);
   return jobs.map((name) => {
-    const read = readJob(line, path, name);
+    const read = readJob(options, path, name);
     const { specDefinition, positionOf } = read?.job ?? {};
     return { name: `${path} ${name}`, specDefinition, positionOf, baseDir: read?.workDir ?? process.cwd() };
   });
 }
 
 async function checkInput(
-  line: CommandLine,
+  { lenient }: TextOptions,
   input: LockInput,
   { engine, signal }: { readonly engine: Engine; readonly signal: AbortSignal },
 ): Promise<CheckedTree | undefined> {
-  const options = { signal, isLenient: line.boolean("lenient"), vars: jobVariables(process.env) };
+  const options = { signal, isLenient: lenient, vars: jobVariables(process.env) };
   try {
     const tree = await check(engine, input, options);
     if (tree === undefined) return undefined;
-    showDiagnostics(line, [...tree.diagnostics, ...unlocked(tree.root)]);
+    showDiagnostics({}, [...tree.diagnostics, ...unlocked(tree.root)]);
     return hasErrors(tree.diagnostics) ? undefined : tree;
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
-    showDiagnostics(line, error.diagnostics);
+    showDiagnostics({}, error.diagnostics);
     return undefined;
   }
 }

@@ -1,37 +1,37 @@
-import type { CommandLine } from "@steps/console";
 import { join, resolve } from "node:path";
-import { createEngine, type Engine, type TraceSync } from "@steps/engine";
-import { readLock, readSources } from "./component-flags.ts";
+import { createEngine, type Engine } from "@steps/engine";
+import { type LockOptions, readLock, type SourceOptions, sourcesOf } from "./component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
-import { allowedExports } from "./allowed-exports.ts";
 import { cacheOptions } from "./cache-options.ts";
+import type { FetchOptions, RunOptions } from "./run-flags.ts";
 import { VERSION } from "./version.ts";
 
+/** The options of a command that say something to the engine; one that is absent has the engine's default. */
+export type EngineFlagOptions = Partial<
+  FetchOptions & SourceOptions & LockOptions & Pick<RunOptions, "stateDir" | "traceSync" | "allowExport">
+>;
+
 /**
- * An engine as the flags of a command want it; a flag that the command lacks keeps its default. `excluded` files are no
- * part of a local component, though they may lie in its folder.
+ * An engine as the options of a command want it. `excluded` files are no part of a local component, though they may lie
+ * in its folder.
  */
 export function openEngine(
-  line: CommandLine,
-  options: { readonly excluded?: readonly (string | undefined)[] } = {},
+  options: EngineFlagOptions,
+  { excluded = [] }: { readonly excluded?: readonly (string | undefined)[] } = {},
 ): Engine {
-  const cacheDir = line.string("cache-dir");
-  const stateDir = line.string("state-dir");
-  const traceSync = line.string("trace-sync");
-  const sources = readSources(line);
-  const lock = readLock(line);
+  const { cacheDir, stateDir, traceSync, allowExport } = options;
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
     program: ownProgram,
-    allowedExports: allowedExports(line),
+    allowedExports: allowExport,
     cacheDir,
     stateDir,
-    traceSync: traceSync === undefined ? undefined : (traceSync as TraceSync),
-    ...(sources.length === 0 ? {} : { sources }),
-    lock,
+    traceSync,
+    sources: sourcesOf(options).map(({ source }) => source),
+    lock: readLock(options),
     cache: {
-      ...cacheOptions(line),
-      excluded: (options.excluded ?? []).flatMap((path) => (path === undefined ? [] : [resolve(path)])),
+      ...cacheOptions(options),
+      excluded: excluded.flatMap((path) => (path === undefined ? [] : [resolve(path)])),
     },
   });
 }

@@ -1,44 +1,42 @@
-import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
+import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { dirname } from "node:path";
 import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
 import type { Source } from "@steps/model";
-import { showDiagnostics } from "./diagnose.ts";
+import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { variablesFromEnvironment } from "./job-flags.ts";
+import { type GivenOptions, variablesFromEnvironment } from "./job-flags.ts";
 import { absolute } from "./absolute.ts";
 
 /** Flags of commands that read a job of a CI file. */
-export const jobFlags: Flags = {
-  "job-name": { type: "string", placeholder: "NAME", summary: "The job; not needed when the file has only one" },
-  variable: {
-    type: "pairs",
+export const jobFlags = {
+  "job-name": flag.text({ placeholder: "NAME", summary: "The job; not needed when the file has only one" }),
+  variable: flag.pairs({
     summary: "A job variable that wins over that of the file; the value is taken as it stands; repeat for more",
-  },
+  }),
   ...grouped("The file", {
-    format: {
-      type: "string",
+    format: flag.choice(["auto", "gitlab-ci", "github"], {
       summary: "What kind of file it is",
-      choices: ["auto", "gitlab-ci", "github"],
       default: "auto",
-    },
-    "work-dir": {
-      type: "string",
+    }),
+    "work-dir": flag.path({
       placeholder: "DIR",
       summary: "The project's directory; the folder of the file by default",
-    },
+    }),
   }),
   ...grouped("A workflow of GitHub", {
-    input: {
-      type: "list",
+    input: flag.list({
       placeholder: "NAME=VALUE",
       summary: "An input of a workflow (workflow_dispatch, workflow_call); repeat for more",
-    },
+    }),
   }),
 };
 
-/** The job variables that flags give: one by one before those of the environment. @throws {UsageError} */
-export function givenVariables(line: CommandLine): Record<string, string> {
-  return { ...variablesFromEnvironment(line), ...line.pairs("variable") };
+/** The options that name a job of a CI file. */
+export type JobOptions = OptionsOf<typeof jobFlags>;
+
+/** The job variables that flags give: one by one before those of the environment. */
+export function givenVariables(options: Pick<JobOptions, "variable"> & Partial<GivenOptions>): Record<string, string> {
+  return { ...variablesFromEnvironment(options), ...options.variable };
 }
 
 /** A job with where it runs. */
@@ -47,28 +45,31 @@ export interface LocalJob {
   readonly workDir: string;
 }
 
+/** The options of a command that say something about a job that is read. */
+export type ReadJobOptions = JobOptions & Partial<GivenOptions> & MaskOptions;
+
 /** Reads the job that the flags name and shows what is wrong with it. `undefined` if it cannot run. @throws {UsageError} */
 export function readJob(
-  line: CommandLine,
+  options: ReadJobOptions,
   path: string,
-  name: string | undefined = line.string("job-name"),
+  name: string | undefined = options.jobName,
 ): LocalJob | undefined {
   const source: Source = readSource(path);
-  if (line.list("input").length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
-  const workDir = absolute(line.string("work-dir") ?? dirname(path));
-  const jobName = name ?? onlyJob(line, source);
+  if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
+  const workDir = options.workDir ?? absolute(dirname(path));
+  const jobName = name ?? onlyJob(options, source);
   if (jobName === undefined) return undefined;
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
-  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: givenVariables(line) });
-  showDiagnostics(line, diagnostics);
+  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: givenVariables(options) });
+  showDiagnostics(options, diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }
 
-function onlyJob(line: CommandLine, source: Source): string | undefined {
+function onlyJob(options: MaskOptions, source: Source): string | undefined {
   const { jobs, diagnostics } = listJobs(source);
   if (jobs.length === 1) return jobs[0];
   if (jobs.length === 0) {
-    showDiagnostics(line, diagnostics);
+    showDiagnostics(options, diagnostics);
     throw new UsageError(`"${source.name}" has no job`);
   }
   throw new UsageError(

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { type CommandLine, UsageError } from "@steps/console";
+import { UsageError } from "@steps/console";
 import {
   compileWorkflowJob,
   type CompiledWorkflowJob,
@@ -9,10 +9,10 @@ import {
 import { describeJob, type GithubOptions } from "@steps/engine";
 import { createObject, type Diagnostic, type Source, type SpecDefinition, type Value } from "@steps/model";
 import { absolute } from "./absolute.ts";
-import { showDiagnostics } from "./diagnose.ts";
+import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { givenVariables } from "./read-job.ts";
-import { githubOptions } from "./github-flags.ts";
+import { givenVariables, type ReadJobOptions } from "./read-job.ts";
+import { type GithubFlagOptions, githubOptions } from "./github-flags.ts";
 import { localVariables } from "./local-variables.ts";
 
 /** A job of a workflow with where it runs. */
@@ -25,27 +25,30 @@ export interface LocalWorkflowJob {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** The options of a command that say something about a job of a workflow. */
+export type ReadWorkflowOptions = ReadJobOptions & Partial<GithubFlagOptions>;
+
 /** Reads the job of a GitHub workflow that the flags name, and shows what is wrong with it. `undefined` if it cannot run. */
 export function readWorkflowJob(
-  line: CommandLine,
+  options: ReadWorkflowOptions,
   path: string,
-  name: string | undefined = line.string("job-name"),
+  name: string | undefined = options.jobName,
 ): LocalWorkflowJob | undefined {
   const source: Source = readSource(path);
-  const jobName = name ?? onlyJob(line, source);
+  const jobName = name ?? onlyJob(options, source);
   if (jobName === undefined) return undefined;
-  const workDir = absolute(line.string("work-dir") ?? projectOf(path));
-  const vars = givenVariables(line);
-  const github = githubOptions(line);
-  const given = readInputs(line.list("input"));
+  const workDir = options.workDir ?? projectOf(path);
+  const vars = givenVariables(options);
+  const github = githubOptions(options);
+  const given = readInputs(options.input);
   const variables = localVariables(workDir);
   // A replay learns of the event through the variables of the job.
-  if (isDispatched(line, source, github)) variables["CI_PIPELINE_SOURCE"] = "web";
+  if (isDispatched(options, source, github)) variables["CI_PIPELINE_SOURCE"] = "web";
   const known = { ...variables, ...vars };
   const contexts = describeJob(github, { workspace: workDir, variable: (wanted) => known[wanted], inputs: given });
   const told = textOf(contexts.github["event_name"]);
   // Nobody said that it is a push, so inputs have their defaults.
-  const eventName = line.string("event-name") ?? (told === "push" ? undefined : told);
+  const eventName = options.eventName ?? (told === "push" ? undefined : told);
   const inputs = { ...inputsOf(contexts.event), ...given };
   const compiled = compileWorkflowJob(source, {
     jobName,
@@ -54,7 +57,7 @@ export function readWorkflowJob(
     inputs,
     eventName,
   });
-  showDiagnostics(line, compiled.diagnostics.map(said));
+  showDiagnostics(options, compiled.diagnostics.map(said));
   const { specDefinition, job, positionOf } = compiled;
   if (specDefinition === undefined || job === undefined) return undefined;
   return { specDefinition, job, positionOf, workDir, variables };
@@ -66,10 +69,10 @@ function said(diagnostic: Diagnostic): Diagnostic {
 }
 
 // Who gives inputs, or runs by hand what no push starts, dispatches it.
-function isDispatched(line: CommandLine, source: Source, github: GithubOptions): boolean {
+function isDispatched({ input }: ReadWorkflowOptions, source: Source, github: GithubOptions): boolean {
   if (github.eventName !== undefined) return false;
   const { events } = listWorkflowJobs(source);
-  const isByHand = line.list("input").length > 0 || (github.event === undefined && !events.includes("push"));
+  const isByHand = input.length > 0 || (github.event === undefined && !events.includes("push"));
   return isByHand && events.includes("workflow_dispatch");
 }
 
@@ -93,9 +96,9 @@ function textOf(value: Value | undefined): string {
 }
 
 /** Names of the jobs of a workflow, of a matrix that of its first instance: the steps of all are the same. */
-export function workflowJobNames(line: CommandLine, path: string): string[] {
+export function workflowJobNames(options: MaskOptions, path: string): string[] {
   const { jobs, diagnostics } = listWorkflowJobs(readSource(path));
-  if (jobs.length === 0) showDiagnostics(line, diagnostics);
+  if (jobs.length === 0) showDiagnostics(options, diagnostics);
   return jobs.map(({ id, instances }) => instances[0]?.choice ?? id);
 }
 
@@ -106,12 +109,12 @@ function projectOf(path: string): string {
   return isUsual ? dirname(dirname(folder)) : folder;
 }
 
-function onlyJob(line: CommandLine, source: Source): string | undefined {
+function onlyJob(options: MaskOptions, source: Source): string | undefined {
   const { jobs, diagnostics } = listWorkflowJobs(source);
   const names = jobs.flatMap(({ instances }) => instances.map(({ choice }) => choice));
   const [first] = names;
   if (first === undefined) {
-    showDiagnostics(line, diagnostics);
+    showDiagnostics(options, diagnostics);
     throw new UsageError(`"${source.name}" has no job`);
   }
   if (names.length === 1) return first;

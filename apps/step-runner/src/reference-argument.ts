@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { type CommandLine, type Flags, grouped, UsageError } from "@steps/console";
+import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import {
   type ActionReference,
   DEFAULT_FILES,
@@ -12,17 +12,18 @@ import {
 } from "@steps/model";
 
 /** Flags that name a step in a git repository part by part. */
-export const gitFlags: Flags = grouped("A step named part by part", {
-  "git-url": { type: "string", placeholder: "URL", summary: "Run a step of this git repository" },
-  "git-rev": { type: "string", placeholder: "REV", summary: "Its branch, tag or commit; needed with --git-url" },
-  "git-dir": { type: "string", placeholder: "DIR", summary: "Its folder or step file; the root by default" },
+export const gitFlags = grouped("A step named part by part", {
+  "git-url": flag.text({ placeholder: "URL", summary: "Run a step of this git repository" }),
+  "git-rev": flag.text({ placeholder: "REV", summary: "Its branch, tag or commit; needed with --git-url" }),
+  "git-dir": flag.text({ placeholder: "DIR", summary: "Its folder or step file; the root by default" }),
 });
 
+/** The options that name a step of a git repository part by part. */
+export type GitOptions = OptionsOf<typeof gitFlags>;
+
 /** The step that the arguments name, if any. @throws {UsageError} */
-export function readReference(line: CommandLine): StepReference | undefined {
-  const url = line.string("git-url");
-  if (url !== undefined) return gitReference(line, url);
-  const [text] = line.positionals;
+export function readReference(options: Partial<GitOptions>, text: string | undefined): StepReference | undefined {
+  if (options.gitUrl !== undefined) return gitReference(options, options.gitUrl);
   return text === undefined ? undefined : parseArgument(text);
 }
 
@@ -77,10 +78,9 @@ function workspacePath(text: string): string {
   return `./${path}`;
 }
 
-function gitReference(line: CommandLine, url: string): GitReference {
-  const version = line.string("git-rev");
+function gitReference({ gitRev: version, gitDir = "" }: Partial<GitOptions>, url: string): GitReference {
   if (version === undefined) throw new UsageError("--git-url needs --git-rev");
-  const dir = (line.string("git-dir") ?? "").replaceAll(/^\/+|\/+$/g, "");
+  const dir = gitDir.replaceAll(/^\/+|\/+$/g, "");
   const full = /^[a-z+]+:\/\//i.test(url) ? url : `https://${url}`;
   const parsed = parseReference(`git+${full}${dir === "" ? "" : `//${dir}`}@${version}`);
   if (isReferenceProblem(parsed)) throw new UsageError(parsed.message, parsed.hint);

@@ -1,103 +1,107 @@
-import { type Flag, type Flags, grouped } from "@steps/console";
+import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { exportFlags } from "./allowed-exports.ts";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { githubFlags } from "./github-flags.ts";
 import { environmentFlags, givenFlags, languageFlags } from "./job-flags.ts";
 
-export const stateDir: Flag = {
-  type: "string",
+export const stateDir = flag.path({
   placeholder: "DIR",
   summary: "Where journals and logs are kept; the user's state directory by default",
   env: "STEP_RUNNER_STATE_DIR",
-};
+});
 
 /** Flags of everything that fetches components. */
-export const fetchFlags: Flags = grouped("Components", {
-  "cache-dir": {
-    type: "string",
+export const fetchFlags = grouped("Components", {
+  "cache-dir": flag.path({
     placeholder: "DIR",
     summary: "Where fetched components are kept; the user's cache directory by default",
     env: "STEP_RUNNER_CACHE_DIR",
-  },
-  git: {
-    type: "string",
+  }),
+  git: flag.choice(["auto", "system", "isomorphic"], {
     summary: "What fetches git repositories: the system's git, the built-in one, or the first that is there",
-    choices: ["auto", "system", "isomorphic"],
     default: "auto",
     env: "STEP_RUNNER_GIT",
-  },
-  mirror: {
-    type: "list",
-    placeholder: "PREFIX=PREFIX",
-    summary: "Fetch what starts with the first URL prefix from the second; repeat for more",
-    env: "STEP_RUNNER_MIRROR",
-    separator: /[\s,]+(?=[a-z][a-z0-9+.-]*:\/\/[^\s=]*=)/i,
-  },
-  offline: { type: "boolean", summary: "Use only components that are in the cache", env: "STEP_RUNNER_OFFLINE" },
-  "legacy-refs": {
-    type: "boolean",
+  }),
+  mirror: converted(
+    flag.list({
+      placeholder: "PREFIX=PREFIX",
+      summary: "Fetch what starts with the first URL prefix from the second; repeat for more",
+      env: "STEP_RUNNER_MIRROR",
+      separator: /[\s,]+(?=[a-z][a-z0-9+.-]*:\/\/[^\s=]*=)/i,
+    }),
+    readMirrors,
+  ),
+  offline: flag.boolean({ summary: "Use only components that are in the cache", env: "STEP_RUNNER_OFFLINE" }),
+  "legacy-refs": flag.boolean({
     default: true,
     summary:
       "host/group/project/dir@REV may mean dir in the repository host/group/project, if it is no repository itself",
     env: "STEP_RUNNER_LEGACY_REFS",
-  },
+  }),
 });
 
+/** The options that say how components are fetched. */
+export type FetchOptions = OptionsOf<typeof fetchFlags>;
+
 /** Flags of everything that runs steps: what most runs need first, then the rest by what it is about. */
-export const runFlags: Flags = {
-  "output-file": {
-    type: "string",
+export const runFlags = {
+  "output-file": flag.text({
     placeholder: "FILE",
     summary: "Write the trace to a file",
     env: "STEP_RUNNER_OUTPUT_FILE",
-  },
+  }),
   ...givenFlags,
-  mask: {
-    type: "list",
+  mask: flag.list({
     placeholder: "VALUE",
     summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
-  },
-  timeout: { type: "duration", summary: "Stop the job after this time, exit code 124", env: "STEP_RUNNER_TIMEOUT" },
-  quiet: { type: "boolean", summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" },
+  }),
+  timeout: flag.duration({ summary: "Stop the job after this time, exit code 124", env: "STEP_RUNNER_TIMEOUT" }),
+  quiet: flag.boolean({ summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" }),
   ...environmentFlags,
   ...exportFlags,
   ...languageFlags,
   ...grouped("The run and its records", {
-    grace: {
-      type: "duration",
+    grace: flag.duration({
       summary: "What a cancelled step has between TERM and KILL",
       default: "10s",
       env: "STEP_RUNNER_GRACE",
-    },
+    }),
     "state-dir": stateDir,
-    "trace-sync": {
-      type: "string",
+    "trace-sync": flag.choice(["none", "background", "step", "all"], {
       summary: "When the journal is forced to the disk",
-      choices: ["none", "background", "step", "all"],
       default: "background",
       env: "STEP_RUNNER_TRACE_SYNC",
-    },
-    "write-steps-results": {
-      type: "boolean",
+    }),
+    "write-steps-results": flag.boolean({
       summary: "Write the result tree in the form of GitLab's step runner",
       env: "CI_STEPS_DEBUG",
-    },
-    "step-results-file": {
-      type: "string",
+    }),
+    "step-results-file": flag.text({
       placeholder: "FILE",
       summary: "Where the result tree goes; step-results.json or step-results.txtpb by default",
       env: "STEP_RUNNER_RESULTS_FILE",
-    },
-    "step-results-format": {
-      type: "string",
+    }),
+    "step-results-format": flag.choice(["json", "prototext"], {
       summary: "The form of the result tree",
-      choices: ["json", "prototext"],
       default: "json",
       env: "STEP_RUNNER_RESULTS_FORMAT",
-    },
+    }),
   }),
   ...fetchFlags,
   ...sourceFlags,
   ...lockFlags,
   ...githubFlags,
 };
+
+/** The options that say how steps are run, and what is kept of a run. */
+export type RunOptions = OptionsOf<typeof runFlags>;
+
+function readMirrors(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const split = text.indexOf("=", text.indexOf("://"));
+      if (split < 1) throw new UsageError(`--mirror is not PREFIX=PREFIX: "${text}"`);
+      return [text.slice(0, split), text.slice(split + 1)];
+    }),
+  );
+}

@@ -1,4 +1,4 @@
-import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
+import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console";
 import { type Engine, markVariables, type RunResult } from "@steps/engine";
 import type { Job } from "@steps/model";
 import { githubOptions } from "./github-flags.ts";
@@ -6,8 +6,9 @@ import { givenByFlags } from "./job-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
+import type { RunOptions } from "./run-flags.ts";
 import { StopSignals } from "./signals.ts";
-import { resultsPath, writeResults } from "./write-results.ts";
+import { resultsFile as resultsFileOf, writeResults } from "./write-results.ts";
 import { writeTrace } from "./write-trace.ts";
 
 /** The longest delay that a Node timer accepts, in milliseconds; a longer one would fire at once. */
@@ -28,53 +29,52 @@ export interface RunDefaults {
 }
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
-export async function runJob(line: CommandLine, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
+export async function runJob(options: RunOptions, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
   hideEnvironment();
   using stop = new StopSignals();
-  const progress = new Progress(line.boolean("quiet"));
-  const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
-  const timeoutMs = line.number("timeout");
+  const progress = new Progress(options.quiet);
+  const timeoutMs = options.timeout;
   if (timeoutMs !== undefined) setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
-  const outputFile = line.string("output-file") ?? defaults.outputFile;
-  const resultsFile = wantsResult ? resultsPath(line) : undefined;
+  const outputFile = options.outputFile ?? defaults.outputFile;
+  const resultsFile = resultsFileOf(options);
   for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
-  await using engine = openEngine(line, { excluded: [outputFile, resultsFile] });
+  await using engine = openEngine(options, { excluded: [outputFile, resultsFile] });
   const job = typeof source === "function" ? await source(engine, stop.signal) : source;
   const result = await engine.run(
     {
-      job: withFlags(line, job),
-      github: githubOptions(line),
-      isLenient: line.boolean("lenient"),
+      job: withFlags(options, job),
+      github: githubOptions(options),
+      isLenient: options.lenient,
       timeoutMs: timeoutMs ?? defaults.timeoutMs,
-      graceMs: line.number("grace"),
+      graceMs: options.grace,
       hurry: stop.hurry,
     },
     {
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
       onOutput: (stream, chunk) => (stream === "stdout" ? output : errors).write(chunk),
-      wantsResult,
+      wantsResult: resultsFile !== undefined,
       wantsTrace: outputFile !== undefined,
     },
     stop.signal,
   );
   if (outputFile !== undefined) writeTrace(outputFile, result.trace());
-  if (wantsResult && result.result !== undefined) await writeResults(line, result.result);
-  report(line, result, outputFile);
+  if (resultsFile !== undefined && result.result !== undefined)
+    await writeResults(resultsFile, options.stepResultsFormat, result.result);
+  report(options, result, outputFile);
   return result.exitCode;
 }
 
-function withFlags(line: CommandLine, job: CommandJob): Job {
-  const given = givenByFlags(line);
-  const named = line.list("mask-variable").flatMap((names) => names.split(","));
+function withFlags(options: RunOptions, job: CommandJob): Job {
+  const given = givenByFlags(options);
   const { maskedValues, ...marked } = markVariables(
     { vars: job.vars, env: job.env, offeredEnv: given.offeredEnv },
-    named,
+    options.maskVariable,
   );
-  return { ...job, ...given, ...marked, maskedValues: [...line.list("mask"), ...maskedValues] };
+  return { ...job, ...given, ...marked, maskedValues: [...options.mask, ...maskedValues] };
 }
 
-function report(line: CommandLine, result: RunResult, outputFile: string | undefined): void {
+function report(options: RunOptions, result: RunResult, outputFile: string | undefined): void {
   const { outcome } = result;
   if (outcome.status !== "success") complain(outcome.error?.message ?? `The job ended: ${outcome.status}`);
   if (result.unmaskable > 0)
@@ -85,5 +85,5 @@ function report(line: CommandLine, result: RunResult, outputFile: string | undef
     );
   if (result.partlyEncoded > 0)
     complain(`The job has so many secrets that not all encodings of ${result.partlyEncoded} of them were masked`);
-  if (outputFile !== undefined && !line.boolean("quiet")) void errors.writeLines(`Trace: ${outputFile}\n`);
+  if (outputFile !== undefined && !options.quiet) void errors.writeLines(`Trace: ${outputFile}\n`);
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { assertWritable, type CommandLine, complain, errors, hurryOutput, output } from "@steps/console";
+import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console";
 import { type Cancelled, secretVariableNames } from "@steps/engine";
 import { sha256 } from "@steps/platform";
 import type { JobHandle, JobSubmission } from "@steps/service";
 import { givenByFlags } from "./job-flags.ts";
 import { type CommandJob, MAX_TIMER_MS } from "./run-job.ts";
 import { aborted, StopSignals } from "./signals.ts";
+import type { RunOptions } from "./run-flags.ts";
+import type { PortOptions } from "./serve-flags.ts";
 import { type RunningService, startService } from "./start-service.ts";
-import { resultsPath, writeResults } from "./write-results.ts";
+import { resultsFile, writeResults } from "./write-results.ts";
 import { writeTrace } from "./write-trace.ts";
 
 const DRAIN_MS = 10_000;
@@ -21,18 +23,18 @@ export interface ServedJob {
 }
 
 /** Serves on a port until a signal; with a job, runs it there, shows it, and serves until those who follow it have all of it. */
-export async function serveJob(line: CommandLine, port: number, job?: ServedJob): Promise<number> {
+export async function serveJob(options: RunOptions & PortOptions, port: number, job?: ServedJob): Promise<number> {
   using stop = new StopSignals();
-  const files = filesOf(line, job);
+  const files = filesOf(options, job);
   for (const path of [files.trace, files.result]) if (path !== undefined) assertWritable(path);
-  const service = await startService(line, { port });
+  const service = await startService(options, { port });
   try {
     service.announce();
     if (job === undefined) {
       await aborted(stop.signal);
       return 0;
     }
-    const exitCode = await runServed(line, service, { job, files, stop });
+    const exitCode = await runServed(options, service, { job, files, stop });
     await Promise.race([service.drain(DRAIN_MS), aborted(stop.signal)]);
     // Nobody can ask for it any more, and its log may be large.
     await service.jobs.close(job.id);
@@ -44,24 +46,20 @@ export async function serveJob(line: CommandLine, port: number, job?: ServedJob)
 
 type Files = { readonly trace: string | undefined; readonly result: string | undefined };
 
-function filesOf(line: CommandLine, job: ServedJob | undefined): Files {
-  const wantsResult = line.boolean("write-steps-results") || line.string("step-results-file") !== undefined;
-  return {
-    trace: line.string("output-file") ?? job?.outputFile,
-    result: wantsResult ? resultsPath(line) : undefined,
-  };
+function filesOf(options: RunOptions, job: ServedJob | undefined): Files {
+  return { trace: options.outputFile ?? job?.outputFile, result: resultsFile(options) };
 }
 
 async function runServed(
-  line: CommandLine,
+  options: RunOptions,
   service: RunningService,
   { job, files, stop }: { readonly job: ServedJob; readonly files: Files; readonly stop: StopSignals },
 ): Promise<number> {
   const { signal, hurry } = stop;
-  const timeoutMs = line.number("timeout");
+  const timeoutMs = options.timeout;
   // An earlier process may have left one of this name.
   await service.jobs.close(job.id);
-  const running = service.jobs.run(submissionOf(line, job));
+  const running = service.jobs.run(submissionOf(options, job));
   const cancel = (): void => running.cancel((signal.reason as Cancelled).signalName);
   const end = (): void => running.hurry();
   signal.addEventListener("abort", cancel);
@@ -76,15 +74,15 @@ async function runServed(
     signal.removeEventListener("abort", cancel);
     hurry.removeEventListener("abort", end);
   }
-  await keep(line, running, files);
+  await keep(options, running, files);
   const { error, status, exitCode = 1 } = running.info;
   if (status !== "success") complain(error?.message ?? `The job ended: ${status}`);
   return exitCode;
 }
 
-function submissionOf(line: CommandLine, { id, job }: ServedJob): JobSubmission {
+function submissionOf(options: RunOptions, { id, job }: ServedJob): JobSubmission {
   const { vars, name, source, specDefinition, positionOf, inputs, workDir } = job;
-  const masked = new Set(line.list("mask-variable").flatMap((names) => names.split(",")));
+  const masked = new Set(options.maskVariable);
   const fromEnvironment = [...masked].flatMap((variable) => process.env[variable] ?? []);
   return {
     id,
@@ -97,9 +95,9 @@ function submissionOf(line: CommandLine, { id, job }: ServedJob): JobSubmission 
       specDefinition,
       positionOf,
       inputs,
-      env: line.boolean("job-env") ? vars : {},
-      ...givenByFlags(line),
-      maskedValues: [...line.list("mask"), ...fromEnvironment],
+      env: options.jobEnv ? vars : {},
+      ...givenByFlags(options),
+      maskedValues: [...options.mask, ...fromEnvironment],
       workDir,
     },
     variables: Object.entries(vars).map(([key, value]) => ({
@@ -108,8 +106,8 @@ function submissionOf(line: CommandLine, { id, job }: ServedJob): JobSubmission 
       isFile: false,
       isMasked: masked.has(key) || secretVariableNames([key]).length > 0,
     })),
-    timeoutMs: line.number("timeout"),
-    graceMs: line.number("grace"),
+    timeoutMs: options.timeout,
+    graceMs: options.grace,
   };
 }
 
@@ -120,12 +118,13 @@ async function show(job: JobHandle): Promise<void> {
   await job.ended;
 }
 
-async function keep(line: CommandLine, job: JobHandle, files: Files): Promise<void> {
+async function keep(options: RunOptions, job: JobHandle, files: Files): Promise<void> {
   const trace = files.trace === undefined ? undefined : job.trace();
   if (files.trace !== undefined && trace !== undefined) {
     writeTrace(files.trace, trace);
-    if (!line.boolean("quiet")) void errors.writeLines(`Trace: ${files.trace}\n`);
+    if (!options.quiet) void errors.writeLines(`Trace: ${files.trace}\n`);
   }
   if (files.result === undefined) return;
-  for await (const { result } of job.readResults(new AbortController().signal)) await writeResults(line, result);
+  for await (const { result } of job.readResults(new AbortController().signal))
+    await writeResults(files.result, options.stepResultsFormat, result);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type CommandLine, errors, UsageError } from "@steps/console";
+import { errors } from "@steps/console";
 import { privateDirectory, userDirectories } from "@steps/engine";
 import { sha256 } from "@steps/platform";
 import {
@@ -19,11 +19,12 @@ import {
   ServiceError,
   stopService,
 } from "@steps/service";
-import { allowedExports } from "./allowed-exports.ts";
 import { cacheOptions } from "./cache-options.ts";
-import { readLock, readSources } from "./component-flags.ts";
+import { readLock, sourcesOf } from "./component-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
 import { launcherDirectory, withLauncher } from "./launcher.ts";
+import type { EngineFlagOptions } from "./open-engine.ts";
+import type { JobTableOptions as JobTableFlagOptions, PortOptions } from "./serve-flags.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that runs in this process. */
@@ -46,24 +47,31 @@ export interface ServicePlaces {
   readonly port?: number;
 }
 
+/** The options of a command that say something about the service; one that is absent has the service's default. */
+export type ServiceOptions = EngineFlagOptions &
+  Partial<PortOptions & Pick<JobTableFlagOptions, "retention" | "maxJobs" | "strictEnv">> & {
+    /** Refuses jobs that come without a token of their own. Default: false. */
+    readonly requireToken?: boolean;
+  };
+
 /** How many services on a port may run at once over one state directory. */
 const MAX_COPIES = 100;
 
-/** Starts a service as the flags of a command want it; a flag that the command lacks keeps its default. */
+/** Starts a service as the options of a command want it. */
 export async function startService(
-  line: CommandLine,
+  options: ServiceOptions,
   places: ServicePlaces,
   log: OperatorLog = () => undefined,
 ): Promise<RunningService> {
   hideEnvironment();
   // The socket is checked before the state is locked, so that a second service is told that one is running.
   if (places.socket !== undefined) await assertSocketFree(places.socket);
-  const jobs = await openTable(line, places, log);
-  const service = createService({ jobs, log, requiresToken: line.boolean("require-token") });
+  const jobs = await openTable(options, places, log);
+  const service = createService({ jobs, log, requiresToken: options.requireToken });
   const listeners: Listener[] = [];
   try {
     if (places.socket !== undefined) listeners.push(await listenUnix(service, places.socket));
-    const token = places.port === undefined ? undefined : await openPort(line, { service, listeners }, places.port);
+    const token = places.port === undefined ? undefined : await openPort(options, { service, listeners }, places.port);
     return {
       jobs,
       listeners,
@@ -94,30 +102,23 @@ async function stopOrHurry(
   }
 }
 
-async function openTable(line: CommandLine, places: ServicePlaces, log: OperatorLog): Promise<JobTable> {
-  const cacheDir = line.string("cache-dir");
-  const retentionMs = line.number("retention");
-  const maxJobs = line.number("max-jobs");
-  const state = line.string("state-dir") ?? userDirectories(process.env).state;
-  const sources = readSources(line);
-  const lock = readLock(line);
+async function openTable(given: ServiceOptions, places: ServicePlaces, log: OperatorLog): Promise<JobTable> {
+  const state = given.stateDir ?? userDirectories(process.env).state;
+  const lock = readLock(given);
   privateDirectory(state);
   const options: Omit<JobTableOptions, "stateDir"> = {
     env: withLauncher(process.env, state),
     runner: { name: "step-runner", version: VERSION },
-    cache: cacheOptions(line),
+    cache: cacheOptions(given),
     // Not from open-engine.ts, which loads the engine.
     program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
     onNote: log,
-    allowedExports: allowedExports(line),
-    cacheDir,
-    ...(sources.length === 0 ? {} : { sources }),
+    allowedExports: given.allowExport,
+    cacheDir: given.cacheDir,
+    sources: sourcesOf(given).map(({ source }) => source),
     lock,
-    isStrictEnv: line.boolean("strict-env"),
-    limits: {
-      retentionMs,
-      maxJobs,
-    },
+    isStrictEnv: given.strictEnv,
+    limits: { retentionMs: given.retention, maxJobs: given.maxJobs },
   };
   const place = places.socket ?? `port ${places.port}`;
   for (let copy = 1; ; copy += 1) {
@@ -135,18 +136,15 @@ async function openTable(line: CommandLine, places: ServicePlaces, log: Operator
 
 /** Gives the token if one was made. */
 async function openPort(
-  line: CommandLine,
+  { insecureAnyClient, host }: ServiceOptions,
   { service, listeners }: { readonly service: Service; readonly listeners: Listener[] },
   port: number,
 ): Promise<string | undefined> {
-  if (!Number.isInteger(port) || port > 65_535)
-    throw new UsageError(`--port is "${port}"`, "It takes a number from 0 to 65535.");
   const given = process.env["STEP_RUNNER_TOKEN"];
   // Not for the steps, which start from the environment of this process.
   delete process.env["STEP_RUNNER_TOKEN"];
   const made = given === undefined || given === "" ? randomBytes(24).toString("base64url") : undefined;
-  const token = line.boolean("insecure-any-client") ? undefined : (made ?? given);
-  const host = line.string("host");
+  const token = insecureAnyClient === true ? undefined : (made ?? given);
   listeners.push(await listenPort(service, { port, token, host }));
   return token === undefined ? undefined : made;
 }

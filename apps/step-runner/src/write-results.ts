@@ -1,21 +1,25 @@
-import { type CommandLine, writeWhole } from "@steps/console";
+import { writeWhole } from "@steps/console";
 import { encodePrototext } from "@steps/trace";
+import type { RunOptions } from "./run-flags.ts";
 
 type StepResult = Parameters<typeof encodePrototext>[0];
 
-/** Writes the result tree where and how the flags want it. */
-export async function writeResults(line: CommandLine, result: StepResult): Promise<void> {
-  writeWhole(
-    resultsPath(line),
-    isPrototext(line) ? await encodePrototext(result) : `${JSON.stringify(result, null, 2)}\n`,
-  );
+/** Writes the result tree. */
+export async function writeResults(
+  path: string,
+  format: RunOptions["stepResultsFormat"],
+  result: StepResult,
+): Promise<void> {
+  const text = format === "prototext" ? await encodePrototext(result) : `${JSON.stringify(result, null, 2)}\n`;
+  writeWhole(path, text);
 }
 
-/** Returns the path of the result tree. */
-export function resultsPath(line: CommandLine): string {
-  return line.string("step-results-file") ?? (isPrototext(line) ? "step-results.txtpb" : "step-results.json");
-}
-
-function isPrototext(line: CommandLine): boolean {
-  return line.string("step-results-format") === "prototext";
+/** The path of the result tree as it was typed; `undefined` if nobody wants one. */
+export function resultsFile(
+  options: Pick<RunOptions, "writeStepsResults" | "stepResultsFile" | "stepResultsFormat">,
+): string | undefined {
+  const { writeStepsResults, stepResultsFile, stepResultsFormat } = options;
+  if (stepResultsFile !== undefined) return stepResultsFile;
+  if (!writeStepsResults) return undefined;
+  return stepResultsFormat === "prototext" ? "step-results.txtpb" : "step-results.json";
 }

@@ -1,5 +1,5 @@
 import { isStepsError } from "@steps/model";
-import { UsageError } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
 import { complain } from "./terminal.ts";
 
 /** How a program reports its own errors. */

@@ -1,4 +1,5 @@
-import type { Command, Flag, Flags } from "./command.ts";
+import type { Command } from "./command.ts";
+import type { Flag, Flags } from "./flag.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The help of one command: usage, flags by their groups with their environment variables, examples. */
@@ -84,7 +85,7 @@ function placeholderOf(flag: Flag): string {
   if (flag.type === "pairs") return "NAME=VALUE";
   if (flag.type === "comma-pairs") return "NAME=VALUE,…";
   if (flag.type === "duration") return "DURATION";
-  return flag.type === "number" ? "N" : "VALUE";
+  return flag.type === "integer" ? "N" : "VALUE";
 }
 
 /** Text behind a label, further rows below its beginning. `plain` is the label without colour. */

@@ -1,17 +1,11 @@
-export {
-  type Command,
-  type CommandLine,
-  type Flag,
-  type Flags,
-  type FlagType,
-  grouped,
-  UsageError,
-} from "./command.ts";
+export { type Command, defineCommand } from "./command.ts";
 export { describeFailure, type FailureRules } from "./failure.ts";
+export * as flag from "./flag-kinds.ts";
+export { converted, type Flag, type Flags, grouped, type OptionsOf } from "./flag.ts";
 export { formatHelp, groupFlags } from "./help.ts";
 export { CLEAR_LINE, OutputWriter } from "./output-writer.ts";
-export { parseCommandLine, readPairs } from "./parse-command-line.ts";
-export { readSecrets } from "./read-secrets.ts";
+export { parseCommandLine } from "./parse-command-line.ts";
 export { type Program, runProgram } from "./run-program.ts";
 export { complain, errors, hurryOutput, output, print, programName, type Terminal, terminalOf } from "./terminal.ts";
 export { assertWritable, writeWhole } from "./write-whole.ts";
+export { UsageError } from "./usage-error.ts";

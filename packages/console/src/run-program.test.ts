@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Command } from "./command.ts";
+import * as flag from "./flag-kinds.ts";
 import { splitCommand } from "./parse-command-line.ts";
 
 // A real process: what is written where, and what it exits with, is the whole of a program's behaviour.
 const PROGRAM = `
-import { print, runProgram, UsageError } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
+import { flag, print, runProgram, UsageError } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
 import { StepsError } from "@steps/model";
 const base = { summary: "A command", usage: "[flags]", flags: {}, positionals: { min: 0, max: 9 }, examples: [] };
-const flags = { socket: { type: "string", summary: "A path" }, fast: { type: "boolean", summary: "Fast" } };
+const flags = { socket: flag.text({ summary: "A path" }), fast: flag.boolean({ summary: "Fast" }) };
 const commands = {
-  serve: { ...base, name: "serve", flags, takesCommand: true, run: async (line) => (await print(JSON.stringify([line.string("socket"), line.positionals]) + "\\n"), 0) },
+  serve: { ...base, name: "serve", flags, takesCommand: true, run: async (options, positionals) => (await print(JSON.stringify([options.socket, positionals]) + "\\n"), 0) },
   "group one": { ...base, name: "group one", run: async () => 0 },
   hidden: { ...base, name: "hidden", isHidden: true, run: async () => 0 },
   broken: { ...base, name: "broken", run: async () => { throw new StepsError("SPECIAL", "It is special", { hint: "Do less." }); } },
@@ -70,7 +70,7 @@ describe("runProgram", () => {
 });
 
 describe("splitCommand", () => {
-  const command = { flags: { socket: { type: "string", summary: "" }, fast: { type: "boolean", summary: "" } } };
+  const flags = { socket: flag.text({ summary: "" }), fast: flag.boolean({ summary: "" }) };
   test.each([
     [
       ["sh", "-c", "x"],
@@ -91,6 +91,6 @@ describe("splitCommand", () => {
     [["--fast"], ["--fast"]],
     [["--socket"], ["--socket"]],
   ])("%j", (args, expected) => {
-    expect(splitCommand(command as unknown as Command, args)).toEqual(expected);
+    expect(splitCommand({ flags }, args)).toEqual(expected);
   });
 });

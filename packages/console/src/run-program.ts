@@ -1,9 +1,10 @@
 import { nearest } from "@steps/model";
-import { type Command, UsageError } from "./command.ts";
+import type { Command } from "./command.ts";
 import { describeFailure, type FailureRules } from "./failure.ts";
 import { formatHelp, formatOverview } from "./help.ts";
 import { parseCommandLine, splitCommand } from "./parse-command-line.ts";
 import { complain, errors, nameProgram, print, terminalOf } from "./terminal.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** A program of several commands. A command is loaded when it is called; groups have the names of their members after a blank. */
 export interface Program extends FailureRules {
@@ -27,7 +28,8 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
       await print(formatHelp(program.name, command, terminalOf(1)));
       return 0;
     }
-    return await command.run(parseCommandLine(command, rest, process.env));
+    const { options, positionals } = parseCommandLine(command, rest, process.env);
+    return await command.run(options, positionals);
   } catch (error) {
     return describeFailure(error, name, program);
   }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { UsageError } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
 
 /**
  * Writes a file in one go: a reader sees the old content or the new one, never a part. A path that is not an ordinary

@@ -1,18 +1,19 @@
 import { toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { listJobs } from "@steps/client";
-import { type Command, print } from "@steps/console";
+import { defineCommand, flag, print } from "@steps/console";
 import { statusName } from "../status-name.ts";
 import { type Job, JobSchema } from "@steps/proto/service";
 import { callOptions } from "../call-options.ts";
-import { openTarget, targetFlags } from "../dial-target.ts";
+import { openTarget } from "../dial-target.ts";
+import { targetFlags } from "../target-flags.ts";
 
-export const list: Command = {
+export const list = defineCommand({
   name: "list",
   summary: "List the jobs that the service knows: those that run, and those that ended and were not closed",
   usage: "[TARGET] [flags]",
   flags: {
-    format: { type: "string", summary: "How it is written", choices: ["table", "json"], default: "table" },
+    format: flag.choice(["table", "json"], { summary: "How it is written", default: "table" }),
     ...targetFlags,
   },
   positionals: { min: 0, max: 0 },
@@ -20,13 +21,13 @@ export const list: Command = {
     ["runner-bridge list", "list the jobs of this machine's service"],
     ["runner-bridge list --ssh ci@host --format json", "list the jobs of another machine for a program"],
   ],
-  async run(line) {
-    await using target = openTarget(line);
+  async run(options) {
+    await using target = openTarget(options);
     const jobs = await listJobs(target.dial, callOptions());
-    await print(line.string("format") === "json" ? formatJson(jobs) : formatTable(jobs));
+    await print(options.format === "json" ? formatJson(jobs) : formatTable(jobs));
     return 0;
   },
-};
+});
 
 function formatJson(jobs: readonly Job[]): string {
   return `${JSON.stringify(

@@ -105,7 +105,7 @@ export function readManifest(runtimeDir: string): RuntimeManifest {
   }
 }
 
-/** Whether a folder holds all files of a manifest; what they hold is not read. */
+/** Tells whether a folder holds all files of a manifest; what they hold is not read. */
 export function isComplete(runtimeDir: string, manifest: RuntimeManifest): boolean {
   return manifest.files.every(({ path, bytes }) => {
     const stat = statSync(join(runtimeDir, path), { throwIfNoEntry: false });

@@ -23,7 +23,7 @@ export function useTemporaryState(env: Environment): void {
   if (!isCacheNamed) env["STEP_RUNNER_CACHE_DIR"] = join(dir, "cache");
 }
 
-/** Whether a path, or the nearest folder above it that there is, may be written to. */
+/** Tells whether a path, or the nearest folder above it that there is, may be written to. */
 function isWritable(path: string): boolean {
   let at = path;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);

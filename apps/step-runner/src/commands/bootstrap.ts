@@ -1,8 +1,8 @@
-import type { Command } from "@steps/console";
+import { defineCommand } from "@steps/console";
 import { join } from "node:path";
 import { leave } from "./steps-bootstrap.ts";
 
-export const bootstrap: Command = {
+export const bootstrap = defineCommand({
   name: "bootstrap",
   summary: "Leave this program in a folder, in a form that runs in any Linux container",
   usage: "DIR",
@@ -14,5 +14,5 @@ export const bootstrap: Command = {
   flags: {},
   positionals: { min: 1, max: 1 },
   examples: [["step-runner bootstrap /opt/step-runner", "fill a volume that is mounted into containers"]],
-  run: (line) => leave(join(line.positionals[0] as string, "step-runner")),
-};
+  run: (_options, [folder]) => leave(join(folder as string, "step-runner")),
+});

@@ -1,8 +1,8 @@
 import { runBuiltin } from "@steps/builtins/run";
-import type { Command } from "@steps/console";
+import { defineCommand } from "@steps/console";
 
 /** The process of a built-in step: what `builtin://NAME` starts. */
-export const builtin: Command = {
+export const builtin = defineCommand({
   name: "builtin",
   summary: "Do what a built-in step does, as its process",
   usage: "NAME [post]",
@@ -11,10 +11,9 @@ export const builtin: Command = {
   positionals: { min: 1, max: 2 },
   isHidden: true,
   examples: [["step-runner builtin docker/auth", "add credentials, inside of a step"]],
-  async run(line) {
-    const [name = "", phase = "main"] = line.positionals;
+  async run(_options, [name = "", phase = "main"]) {
     const log = (text: string): void => void process.stdout.write(`${text}\n`);
     await runBuiltin(name, { env: process.env, workDir: process.cwd(), log, phase });
     return 0;
   },
-};
+});

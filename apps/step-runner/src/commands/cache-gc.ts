@@ -1,46 +1,41 @@
-import { type Command, type CommandLine, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
 
-export const cacheGc: Command = {
+const flags = {
+  "max-size": flag.size({
+    summary: "Keep at most this much",
+    default: "2048",
+    env: "STEP_RUNNER_CACHE_MAX_SIZE",
+  }),
+  "max-age": flag.duration({
+    summary: "Remove what was not used for this time",
+    default: "30d",
+    env: "STEP_RUNNER_CACHE_MAX_AGE",
+  }),
+  ...fetchFlags,
+};
+type Options = OptionsOf<typeof flags>;
+
+export const cacheGc = defineCommand({
   name: "cache gc",
   summary: "Remove components that were not used for long",
   usage: "[flags]",
   description: ["The least recently used go first; a component that a running job uses stays."],
-  flags: {
-    "max-size": {
-      type: "number",
-      placeholder: "MIB",
-      summary: "Keep at most this much",
-      default: "2048",
-      env: "STEP_RUNNER_CACHE_MAX_SIZE",
-    },
-    "max-age": {
-      type: "duration",
-      summary: "Remove what was not used for this time",
-      default: "30d",
-      env: "STEP_RUNNER_CACHE_MAX_AGE",
-    },
-    ...fetchFlags,
-  },
+  flags,
   positionals: { min: 0, max: 0 },
   examples: [
     ["step-runner cache gc", "keep 2 GiB and 30 days"],
     ["step-runner cache gc --max-size 0", "remove everything that is not in use"],
   ],
   run,
-};
+});
 
 const MIB = 1_048_576;
 
-async function run(line: CommandLine): Promise<number> {
-  await using engine = openEngine(line);
-  const maxMib = line.number("max-size");
-  const maxAgeMs = line.number("max-age");
-  const report = await engine.cache.collect({
-    maxBytes: maxMib === undefined ? undefined : maxMib * MIB,
-    maxAgeMs,
-  });
+async function run(options: Options): Promise<number> {
+  await using engine = openEngine(options);
+  const report = await engine.cache.collect({ maxBytes: options.maxSize, maxAgeMs: options.maxAge });
   const mib = (bytes: number) => `${(bytes / MIB).toFixed(1)} MiB`;
   const inUse = report.leased === 0 ? "" : `, ${report.leased} in use`;
   await print(`${report.removed} removed, ${mib(report.removedBytes)} freed, ${mib(report.keptBytes)} kept${inUse}\n`);

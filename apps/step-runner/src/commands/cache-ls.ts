@@ -1,25 +1,28 @@
-import { type Command, type CommandLine, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
 import type { CacheEntry } from "@steps/cache";
 import { shortDigest } from "@steps/model";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
 
-export const cacheLs: Command = {
+const flags = { json: flag.boolean({ summary: "Print JSON" }), ...fetchFlags };
+type Options = OptionsOf<typeof flags>;
+
+export const cacheLs = defineCommand({
   name: "cache ls",
   summary: "List the components in the cache",
   usage: "[flags]",
-  flags: { json: { type: "boolean", summary: "Print JSON" }, ...fetchFlags },
+  flags,
   positionals: { min: 0, max: 0 },
   examples: [["step-runner cache ls", "see what is kept, and how large it is"]],
   run,
-};
+});
 
 const MIB = 1_048_576;
 
-async function run(line: CommandLine): Promise<number> {
-  await using engine = openEngine(line);
+async function run(options: Options): Promise<number> {
+  await using engine = openEngine(options);
   const entries = await engine.cache.list();
-  if (line.boolean("json")) await print(`${JSON.stringify(entries, null, 2)}\n`);
+  if (options.json) await print(`${JSON.stringify(entries, null, 2)}\n`);
   else await print(entries.length === 0 ? "The cache is empty\n" : entries.map(row).join(""));
   return 0;
 }

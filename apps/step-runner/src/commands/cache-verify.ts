@@ -1,9 +1,9 @@
-import { type Command, type CommandLine, print } from "@steps/console";
+import { defineCommand, print } from "@steps/console";
 import { shortDigest } from "@steps/model";
 import { openEngine } from "../open-engine.ts";
-import { fetchFlags } from "../run-flags.ts";
+import { fetchFlags, type FetchOptions } from "../run-flags.ts";
 
-export const cacheVerify: Command = {
+export const cacheVerify = defineCommand({
   name: "cache verify",
   summary: "Compare everything in the cache with its digest",
   usage: "[flags]",
@@ -14,14 +14,14 @@ export const cacheVerify: Command = {
   positionals: { min: 0, max: 0 },
   examples: [["step-runner cache verify", "after a disk fault, or before an offline run"]],
   run,
-};
+});
 
 function shown(text: string): string {
   return /^[0-9a-f]{64}$/.test(text) ? shortDigest(text) : text;
 }
 
-async function run(line: CommandLine): Promise<number> {
-  await using engine = openEngine(line);
+async function run(options: FetchOptions): Promise<number> {
+  await using engine = openEngine(options);
   const report = await engine.cache.verify();
   for (const { path, expected, actual } of report.damaged) {
     await print(`${path} is damaged and was taken out: it is ${shown(actual)}, not ${shown(expected)}\n`);

@@ -1,4 +1,4 @@
-import { type Command, type CommandLine, UsageError } from "@steps/console";
+import { defineCommand, type OptionsOf, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
@@ -12,7 +12,10 @@ import { variablesOfShell } from "../shell-variables.ts";
 import type { ServedJob } from "../run-served-job.ts";
 import { portFlags } from "../serve-flags.ts";
 
-export const ci: Command = {
+const flags = { ...runFlags, ...portFlags };
+type Options = OptionsOf<typeof flags>;
+
+export const ci = defineCommand({
   name: "ci",
   summary: "Run the list of steps in the variable STEPS",
   usage: "[flags]",
@@ -23,7 +26,7 @@ export const ci: Command = {
     "In a CI job (CI_PROJECT_DIR is set) the trace is written to trace.json there, unless --output-file names another place.",
     "With --port the job, CI_JOB_ID or ci by name, can be followed and cancelled there while it runs; without STEPS it only serves.",
   ],
-  flags: { ...runFlags, ...portFlags },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [
     ['STEPS="$(cat steps.yml)" step-runner ci', "run the steps of a file"],
@@ -33,22 +36,21 @@ export const ci: Command = {
     ],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const [argument] = line.positionals;
+async function run(options: Options, [argument]: readonly string[]): Promise<number> {
   if (argument !== undefined)
     throw new UsageError(
       `Unexpected argument: "${argument}"`,
       `ci reads the variable STEPS: STEPS="$(cat ${existsSync(argument) ? argument : "steps.yml"})" step-runner ci`,
     );
   const text = process.env["STEPS"];
-  const port = line.number("port");
-  if (text === undefined && port !== undefined) return serveOnPort(line, port);
+  const { port } = options;
+  if (text === undefined && port !== undefined) return serveOnPort(options, port);
   if (text === undefined)
     throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
-  const compiled = compileStepList({ name: "STEPS", text }, { isLenient: line.boolean("lenient") });
-  const specDefinition = requireCompiled(line, compiled);
+  const compiled = compileStepList({ name: "STEPS", text }, { isLenient: options.lenient });
+  const specDefinition = requireCompiled(options, compiled);
   if (specDefinition === undefined) return 2;
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);
@@ -57,7 +59,7 @@ async function run(line: CommandLine): Promise<number> {
   const vars = {
     ...(isGitlabJob ? variablesOfShell(process.env) : {}),
     ...jobVariables(process.env),
-    ...variablesFromEnvironment(line),
+    ...variablesFromEnvironment(options),
   };
   const job = {
     entry: "ci",
@@ -67,17 +69,17 @@ async function run(line: CommandLine): Promise<number> {
     positionOf: compiled.positionOf,
     inputs: {},
     vars,
-    env: stepsEnvironment(line, vars),
+    env: stepsEnvironment(options, vars),
     workDir,
     baseDir: workDir,
   } as const;
   const defaults = isJob ? { outputFile: join(workDir, "trace.json") } : {};
-  if (port === undefined) return runJob(line, job, defaults);
-  return serveOnPort(line, port, { id: process.env["CI_JOB_ID"] || "ci", job, ...defaults });
+  if (port === undefined) return runJob(options, job, defaults);
+  return serveOnPort(options, port, { id: process.env["CI_JOB_ID"] || "ci", job, ...defaults });
 }
 
 // A service is loaded only where one is wanted.
-async function serveOnPort(line: CommandLine, port: number, job?: ServedJob): Promise<number> {
+async function serveOnPort(options: Options, port: number, job?: ServedJob): Promise<number> {
   const { serveJob } = await import("../run-served-job.ts");
-  return serveJob(line, port, job);
+  return serveJob(options, port, job);
 }

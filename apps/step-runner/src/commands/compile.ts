@@ -1,9 +1,16 @@
-import { type Command, type CommandLine, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
 import { encodeSpecDefinition } from "@steps/model";
 
-import { inputFlags, readInput } from "../read-input.ts";
+import { inputFlags, type InputOptions, readInput } from "../read-input.ts";
 
-export const compile: Command = {
+const flags = {
+  ...inputFlags,
+  eager: flag.boolean({ summary: "Compile what the steps name, too, and print the tree" }),
+  output: flag.choice(["json", "yaml"], { summary: "The form of the definition", default: "json" }),
+};
+type Options = OptionsOf<typeof flags>;
+
+export const compile = defineCommand({
   name: "compile",
   summary: "Print the baseline definition of steps, a step file, a job or a reference",
   usage: "[FILE|REF|-] [flags]",
@@ -13,11 +20,7 @@ export const compile: Command = {
       "expression; the inputs that each is given are checked against its spec, all that is wrong is said at once, and what is " +
       "printed is the tree of all baselines.",
   ],
-  flags: {
-    ...inputFlags,
-    eager: { type: "boolean", summary: "Compile what the steps name, too, and print the tree" },
-    output: { type: "string", summary: "The form of the definition", choices: ["json", "yaml"], default: "json" },
-  },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [
     ["step-runner compile ./greet/step.yml", "compile a step file"],
@@ -26,25 +29,23 @@ export const compile: Command = {
     [`step-runner compile --json '[{"name":"a","script":"echo hi"}]'`, "compile a list of steps"],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const compiled = line.boolean("eager") ? await readTree(line) : await readBaseline(line);
+async function run(options: Options, [path]: readonly string[]): Promise<number> {
+  const compiled = options.eager ? await readTree(options, path) : await readBaseline(options, path);
   if (compiled === undefined) return 2;
   await print(
-    line.string("output") === "yaml"
-      ? (await import("yaml")).stringify(compiled)
-      : `${JSON.stringify(compiled, null, 2)}\n`,
+    options.output === "yaml" ? (await import("yaml")).stringify(compiled) : `${JSON.stringify(compiled, null, 2)}\n`,
   );
   return 0;
 }
 
-async function readBaseline(line: CommandLine): Promise<unknown> {
-  const { specDefinition } = await readInput(line);
+async function readBaseline(options: InputOptions, path: string | undefined): Promise<unknown> {
+  const { specDefinition } = await readInput(options, path);
   return specDefinition === undefined ? undefined : encodeSpecDefinition(specDefinition);
 }
 
-async function readTree(line: CommandLine): Promise<unknown> {
+async function readTree(options: InputOptions, path: string | undefined): Promise<unknown> {
   const { compileTree } = await import("../compile-tree.ts");
-  return compileTree(line);
+  return compileTree(options, path);
 }

@@ -1,4 +1,4 @@
-import { type Command, type CommandLine, print, terminalOf, UsageError } from "@steps/console";
+import { defineCommand, flag, type OptionsOf, print, terminalOf, UsageError } from "@steps/console";
 import { CompileError, jobVariables } from "@steps/engine";
 import { lockFlags, sourceFlags } from "../component-flags.ts";
 import { showDiagnostics } from "../diagnose.ts";
@@ -7,19 +7,22 @@ import { gitFlags, readReference } from "../reference-argument.ts";
 import { fetchFlags } from "../run-flags.ts";
 import { StopSignals } from "../signals.ts";
 
-export const explain: Command = {
+const flags = {
+  format: flag.choice(["text", "json"], { summary: "The form of the answer", default: "text" }),
+  lenient: flag.boolean({ summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" }),
+  ...gitFlags,
+  ...fetchFlags,
+  ...sourceFlags,
+  ...lockFlags,
+};
+type Options = OptionsOf<typeof flags>;
+
+export const explain = defineCommand({
   name: "explain",
   summary: "Say what a step takes, gives and does, and where it comes from",
   usage: "REF [flags]",
   description: ["REF is what run takes. The step is fetched if it is not here, and not run."],
-  flags: {
-    format: { type: "string", summary: "The form of the answer", choices: ["text", "json"], default: "text" },
-    lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
-    ...gitFlags,
-    ...fetchFlags,
-    ...sourceFlags,
-    ...lockFlags,
-  },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [
     ["step-runner explain ./greet", "see the inputs of a step in a folder"],
@@ -28,23 +31,23 @@ export const explain: Command = {
     ["step-runner explain owner/repo@v1", "a GitHub action"],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const reference = readReference(line);
+async function run(options: Options, [named]: readonly string[]): Promise<number> {
+  const reference = readReference(options, named);
   if (reference === undefined) throw new UsageError("No step is named", "Name one: step-runner explain ./step");
-  await using engine = openEngine(line);
+  await using engine = openEngine(options);
   using stop = new StopSignals();
   try {
     const loaded = await engine.load(reference, process.cwd(), {
       signal: stop.signal,
-      isLenient: line.boolean("lenient"),
+      isLenient: options.lenient,
       vars: jobVariables(process.env),
-      onDiagnostics: (_path, diagnostics) => showDiagnostics(line, diagnostics),
+      onDiagnostics: (_path, diagnostics) => showDiagnostics({}, diagnostics),
     });
     const { describeStep } = await import("../explain/describe-step.ts");
     const explanation = describeStep(reference, loaded);
-    if (line.string("format") === "json") await print(`${JSON.stringify(explanation, null, 2)}\n`);
+    if (options.format === "json") await print(`${JSON.stringify(explanation, null, 2)}\n`);
     else {
       const { formatExplanation } = await import("../explain/format-explanation.ts");
       await print(formatExplanation(explanation, terminalOf(1)));

@@ -1,16 +1,28 @@
-import { type Command, type CommandLine, complain, grouped } from "@steps/console";
+import { complain, defineCommand, type Flag, flag, grouped, type OptionsOf } from "@steps/console";
 import type { WorkflowJob } from "@steps/github-compiler";
-import { absoluteSources, LOCK_FILE } from "../component-flags.ts";
+import { sourcesOf } from "../component-flags.ts";
 import { userDirectories } from "@steps/engine";
 import { baseEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { givenVariables, jobFlags, readJob } from "../read-job.ts";
-import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
+import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
 
-export const local: Command = {
+const flags = {
+  ...jobFlags,
+  ...runFlags,
+  ...grouped("A workflow of GitHub", {
+    "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
+    home: flag.boolean({
+      summary: "The steps of a workflow get your own HOME; by default a job has an empty one, which goes with it",
+    }),
+  }),
+};
+type Options = OptionsOf<typeof flags>;
+
+export const local = defineCommand({
   name: "local",
   summary: "Run one job of a local CI file",
   usage: "[FILE] [flags]",
@@ -18,17 +30,7 @@ export const local: Command = {
     "FILE is .gitlab-ci.yml unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
       "keywords that are not honoured are reported. The job finds the command step-runner, also as /step-runner.",
   ],
-  flags: {
-    ...jobFlags,
-    ...runFlags,
-    ...grouped("A workflow of GitHub", {
-      "ignore-if": { type: "boolean", summary: "Run a job of a workflow although its own condition does not hold" },
-      home: {
-        type: "boolean",
-        summary: "The steps of a workflow get your own HOME; by default a job has an empty one, which goes with it",
-      },
-    }),
-  },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [
     ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
@@ -38,16 +40,15 @@ export const local: Command = {
     ["step-runner local deploy.yml --input target=staging", "give an input of workflow_dispatch"],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const path = line.positionals[0] ?? ".gitlab-ci.yml";
-  if (isWorkflow(line, path)) return runWorkflow(line, path);
-  const read = readJob(line, path);
+async function run(options: Options, [path = ".gitlab-ci.yml"]: readonly string[]): Promise<number> {
+  if (isWorkflow(options, path)) return runWorkflow(options, path);
+  const read = readJob(options, path);
   if (read === undefined) return 2;
   const { job, workDir } = read;
   const vars = job.variables;
-  return runJob(line, {
+  return runJob(options, {
     entry: "local",
     name: job.name,
     source: path,
@@ -55,20 +56,20 @@ async function run(line: CommandLine): Promise<number> {
     positionOf: job.positionOf,
     inputs: {},
     vars,
-    env: jobEnvironment(line, vars),
+    env: jobEnvironment(options, vars),
     workDir,
     baseDir: workDir,
   });
 }
 
-async function runWorkflow(line: CommandLine, path: string): Promise<number> {
+async function runWorkflow(options: Options, path: string): Promise<number> {
   const { readWorkflowJob } = await import("../read-workflow-job.ts");
-  const read = readWorkflowJob(line, path);
+  const read = readWorkflowJob(options, path);
   if (read === undefined) return 2;
   const { specDefinition, positionOf, job, workDir, variables } = read;
-  if (!isWanted(line, job)) return 0;
+  if (!isWanted(options, job)) return 0;
   const { id, name, workflowName = "", timeoutMinutes } = job;
-  const vars = givenVariables(line);
+  const vars = givenVariables(options);
   const known = { CI_JOB_NAME: id, CI_PIPELINE_NAME: workflowName, CI_PROJECT_DIR: workDir, CI_CONFIG_PATH: path };
   const workflowJob = {
     entry: "local",
@@ -78,55 +79,66 @@ async function runWorkflow(line: CommandLine, path: string): Promise<number> {
     positionOf,
     inputs: {},
     vars: { ...variables, ...known, ...vars },
-    env: workflowEnvironment(line, vars),
+    env: workflowEnvironment(options, vars),
     workDir,
     baseDir: workDir,
   } as const;
-  return runJob(line, workflowJob, {
+  return runJob(options, workflowJob, {
     timeoutMs: timeoutMinutes === undefined ? undefined : timeoutMinutes * 60_000,
   });
 }
 
 // Without a HOME the job has one of its own.
-function workflowEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const { HOME, ...env } = baseEnvironment(line, vars);
-  return line.boolean("home") && HOME !== undefined ? { ...env, HOME } : env;
+function workflowEnvironment(options: Options, vars: Readonly<Record<string, string>>): Record<string, string> {
+  const { HOME, ...env } = baseEnvironment(options, vars);
+  return options.home && HOME !== undefined ? { ...env, HOME } : env;
 }
 
 // A job that its own condition excludes is not run because somebody named it, and not silently because somebody insists.
-function isWanted(line: CommandLine, { name, verdict }: WorkflowJob): boolean {
+function isWanted({ ignoreIf, quiet }: Options, { name, verdict }: WorkflowJob): boolean {
   const { holds, isUnknown, explanation } = verdict;
   if (holds && !isUnknown) return true;
-  const isIgnored = line.boolean("ignore-if") || isUnknown;
+  const isIgnored = ignoreIf || isUnknown;
   const why = isUnknown
     ? "whether it would depends on what is unknown here"
     : `its condition does not hold: ${explanation}`;
   const hint = isIgnored ? undefined : "--ignore-if runs it all the same.";
-  if (!line.boolean("quiet") || !isIgnored)
-    complain(`The job "${name}" is ${isIgnored ? "" : "not "}run: ${why}`, hint);
+  if (!quiet || !isIgnored) complain(`The job "${name}" is ${isIgnored ? "" : "not "}run: ${why}`, hint);
   return isIgnored;
 }
 
 // A step-runner that the job calls keeps its files where this one does and fetches from where this one does.
-function jobEnvironment(line: CommandLine, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const env = baseEnvironment(line, vars);
+function jobEnvironment(options: Options, vars: Readonly<Record<string, string>>): Record<string, string> {
+  const env = baseEnvironment(options, vars);
   const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
   for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
-  for (const [name, flag] of Object.entries({ ...fetchFlags, "state-dir": stateDir })) {
-    const given = line.list(name).join(" ");
-    if (flag.env !== undefined && given !== "") env[flag.env] = isPath(name) ? absolute(given) : given;
+  for (const [{ env: name = "" }, text] of inherited(options)) {
+    if (text === "") delete env[name];
+    else if (text !== undefined) env[name] = text;
   }
-  const sources = absoluteSources(line);
-  if (sources !== "") env["STEP_RUNNER_COMPONENT_SOURCE"] = sources;
-  if (line.boolean("locked")) {
-    env["STEP_RUNNER_LOCKED"] = "true";
-    env["STEP_RUNNER_LOCK_FILE"] = absolute(line.string("lock-file") ?? LOCK_FILE);
-  }
-  const state = line.string("state-dir") ?? userDirectories(process.env).state;
+  const state = options.stateDir ?? userDirectories(process.env).state;
   env["PATH"] = `${launcherDirectory(absolute(state))}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
   return env;
 }
 
-function isPath(flag: string): boolean {
-  return flag === "cache-dir" || flag === "state-dir";
+/** Flags with the texts that their variables get. An empty text unsets the variable, and none leaves it as it is. */
+function inherited(options: Options): readonly (readonly [flag: Pick<Flag, "env">, text: string | undefined])[] {
+  const { cacheDir, git, mirror, offline, legacyRefs, locked, lockFile, stateDir } = options;
+  const mirrors = Object.entries(mirror).map(([prefix, other]) => `${prefix}=${other}`);
+  return [
+    [runFlags["cache-dir"], cacheDir],
+    [runFlags.git, git],
+    [runFlags.mirror, mirrors.join(" ")],
+    [runFlags.offline, offline ? "true" : ""],
+    [runFlags["legacy-refs"], String(legacyRefs)],
+    [runFlags["state-dir"], stateDir],
+    [
+      runFlags["component-source"],
+      sourcesOf(options)
+        .map(({ text }) => text)
+        .join(" "),
+    ],
+    [runFlags.locked, locked ? "true" : ""],
+    [runFlags["lock-file"], locked ? absolute(lockFile) : undefined],
+  ];
 }

@@ -1,10 +1,19 @@
-import { type Command, type CommandLine, complain, errors, writeWhole } from "@steps/console";
+import { complain, defineCommand, errors, flag, type OptionsOf, writeWhole } from "@steps/console";
 import { existsSync, readFileSync } from "node:fs";
-import { LOCK_FILE, lockFile } from "../component-flags.ts";
+import { lockFile } from "../component-flags.ts";
 import { jobFlags } from "../read-job.ts";
 import { fetchFlags } from "../run-flags.ts";
 
-export const lock: Command = {
+const flags = {
+  check: flag.boolean({ summary: "Write nothing; exit with 1 if the lock is not what would be written" }),
+  lenient: flag.boolean({ summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" }),
+  ...lockFile,
+  ...jobFlags,
+  ...fetchFlags,
+};
+type Options = OptionsOf<typeof flags>;
+
+export const lock = defineCommand({
   name: "lock",
   summary: "Write down which components steps use, so that --locked uses no others",
   usage: "[FILE|REF]… [flags]",
@@ -14,13 +23,7 @@ export const lock: Command = {
     "What is named by an expression is found out only when it runs; --locked refuses it unless another step names it, too. " +
       "Folders and archives on this machine are not locked.",
   ],
-  flags: {
-    check: { type: "boolean", summary: "Write nothing; exit with 1 if the lock is not what would be written" },
-    lenient: { type: "boolean", summary: "Unknown keys are warnings", env: "STEP_RUNNER_LENIENT" },
-    ...lockFile,
-    ...jobFlags,
-    ...fetchFlags,
-  },
+  flags,
   positionals: { min: 0, max: 1000 },
   examples: [
     ["step-runner lock .gitlab-ci.yml", "lock the components of all jobs"],
@@ -28,15 +31,15 @@ export const lock: Command = {
     ["step-runner lock .gitlab-ci.yml --check", "find out whether a tag has moved"],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
+async function run(options: Options, named: readonly string[]): Promise<number> {
   const { lockText } = await import("../lock-text.ts");
-  const locked = await lockText(line);
+  const locked = await lockText(options, named);
   if (locked === undefined) return 2;
-  const name = line.string("lock-file") ?? LOCK_FILE;
+  const name = options.lockFile;
   const found = existsSync(name) ? readFileSync(name, "utf8") : undefined;
-  if (line.boolean("check")) {
+  if (options.check) {
     if (found === locked.text) return 0;
     complain(found === undefined ? `There is no lock "${name}"` : `The lock "${name}" is stale`);
     return 1;

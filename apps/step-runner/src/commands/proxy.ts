@@ -1,9 +1,9 @@
-import { type Command, type CommandLine, complain } from "@steps/console";
+import { complain, defineCommand, type OptionsOf } from "@steps/console";
 import { openSocket } from "../open-socket.ts";
 import { pump } from "../pump.ts";
 import { socketFlag } from "../socket-flag.ts";
 
-export const proxy: Command = {
+export const proxy = defineCommand({
   name: "proxy",
   summary: "Carry bytes between standard input and output and the socket of a service",
   usage: "[flags]",
@@ -15,10 +15,10 @@ export const proxy: Command = {
   positionals: { min: 0, max: 0 },
   examples: [["docker exec -i NAME step-runner proxy", "a connection to the service in a container"]],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const { socket, problem } = await openSocket(line.string("socket"));
+async function run(options: OptionsOf<typeof socketFlag>): Promise<number> {
+  const { socket, problem } = await openSocket(options.socket);
   if (socket === undefined) {
     complain(problem, "Start one with step-runner serve, or name its socket with --socket.");
     return 1;

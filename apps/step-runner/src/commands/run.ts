@@ -1,4 +1,4 @@
-import { type Command, type CommandLine, grouped, readSecrets, UsageError } from "@steps/console";
+import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
@@ -20,7 +20,31 @@ import { runFlags } from "../run-flags.ts";
 import { absolute } from "../absolute.ts";
 import { type CommandJob, MAX_TIMER_MS, runJob } from "../run-job.ts";
 
-export const run: Command = {
+const flags = {
+  inputs: flag.commaPairs({
+    summary: "Inputs of the step, read by their declared types; lists and objects are JSON; repeat for more",
+  }),
+  json: flag.text({ placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" }),
+  ...runFlags,
+  ...grouped("Environment and secrets of the steps", {
+    env: flag.commaPairs({ summary: "Variables of the environment that the step starts from; repeat for more" }),
+    job: flag.commaPairs({ summary: "Job variables, ${{ vars.NAME }}; repeat for more" }),
+  }),
+  ...gitFlags,
+  ...grouped("The run and its records", {
+    "text-proto-step-file": flag.text({
+      placeholder: "FILE",
+      summary: "Run the definition in this file: a baseline message in protobuf's text form",
+    }),
+    "work-dir": flag.path({
+      placeholder: "DIR",
+      summary: "Where the step runs; the current directory by default",
+    }),
+  }),
+};
+type Options = OptionsOf<typeof flags>;
+
+export const run = defineCommand({
   name: "run",
   summary: "Run one step, or a list of steps given as JSON",
   usage: "[REF] [flags]",
@@ -34,31 +58,7 @@ export const run: Command = {
     "Several inputs may stand in one --inputs, as GitLab's step runner takes them: a comma with NAME= behind it begins the next one. " +
       `A value that holds such a comma goes into double quotes with its name: --inputs '"query=a,b=c"'. The same is true of --env and --job.`,
   ],
-  flags: {
-    inputs: {
-      type: "comma-pairs",
-      summary: "Inputs of the step, read by their declared types; lists and objects are JSON; repeat for more",
-    },
-    json: { type: "string", placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" },
-    ...runFlags,
-    ...grouped("Environment and secrets of the steps", {
-      env: { type: "comma-pairs", summary: "Variables of the environment that the step starts from; repeat for more" },
-      job: { type: "comma-pairs", summary: "Job variables, ${{ vars.NAME }}; repeat for more" },
-    }),
-    ...gitFlags,
-    ...grouped("The run and its records", {
-      "text-proto-step-file": {
-        type: "string",
-        placeholder: "FILE",
-        summary: "Run the definition in this file: a baseline message in protobuf's text form",
-      },
-      "work-dir": {
-        type: "string",
-        placeholder: "DIR",
-        summary: "Where the step runs; the current directory by default",
-      },
-    }),
-  },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [
     ["step-runner run ./greet --inputs who=world", "run the step in a folder"],
@@ -67,24 +67,24 @@ export const run: Command = {
     [`step-runner run --json '[{"name":"a","script":"echo hi"}]'`, "run a list of steps"],
   ],
   run: execute,
-};
+});
 
-async function execute(line: CommandLine): Promise<number> {
-  const workDir = absolute(line.string("work-dir") ?? ".");
+async function execute(options: Options, [named]: readonly string[]): Promise<number> {
+  const { workDir = process.cwd() } = options;
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
-  const input = readDefinition(line);
+  const input = readDefinition(options, named);
   if (input === undefined) return 2;
-  const vars = { ...variablesFromEnvironment(line), ...line.pairs("job") };
+  const vars = { ...variablesFromEnvironment(options), ...options.job };
   const job = {
     entry: "run",
     vars,
-    env: { ...stepsEnvironment(line, vars), ...line.pairs("env") },
+    env: { ...stepsEnvironment(options, vars), ...options.env },
     workDir,
     baseDir: workDir,
   } as const;
-  return runJob(line, async (engine, signal) => {
-    const given = { inputs: line.pairs("inputs"), granted: Object.keys(readSecrets(line.list("secret"))) };
-    const invoked = await giveInputs(input, given, (step) => specOf(engine, step, { line, workDir, signal }));
+  return runJob(options, async (engine, signal) => {
+    const given = { inputs: options.inputs, granted: Object.keys(options.secret) };
+    const invoked = await giveInputs(input, given, (step) => specOf(engine, step, { ...options, workDir, signal }));
     return { ...job, ...invoked };
   });
 }
@@ -95,33 +95,33 @@ type Definition = Pick<CommandJob, "source" | "specDefinition" | "positionOf"> &
 };
 type Input = { readonly source: string; readonly step: StepReference } | (Definition & { readonly step?: undefined });
 
-function readDefinition(line: CommandLine): Input | undefined {
-  const messageFile = line.string("text-proto-step-file");
-  if (messageFile !== undefined) return readMessageFile(line, messageFile);
-  const json = line.string("json") ?? (line.positionals[0] === "-" ? "-" : undefined);
+function readDefinition(options: Options, named: string | undefined): Input | undefined {
+  const messageFile = options.textProtoStepFile;
+  if (messageFile !== undefined) return readMessageFile(options, messageFile, named);
+  const json = options.json ?? (named === "-" ? "-" : undefined);
   if (json === undefined) {
-    const step = readReference(line);
+    const step = readReference(options, named);
     if (step === undefined)
       throw new UsageError("No step is named", "Name one: step-runner run ./step, or give --json.");
     return { source: formatReference(step), step };
   }
-  if (line.string("json") !== undefined && line.positionals.length > 0) {
+  if (options.json !== undefined && named !== undefined) {
     throw new UsageError("Both a step and --json are given");
   }
   const source = json === "-" ? readSource("-") : { name: "<argument>", text: json };
-  const compiled = compileInput(source, { isLenient: line.boolean("lenient") });
-  showDiagnostics(line, compiled.diagnostics);
+  const compiled = compileInput(source, { isLenient: options.lenient });
+  showDiagnostics(options, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   return specDefinition === undefined ? undefined : { source: source.name, specDefinition, positionOf };
 }
 
 // The folder of the file is the step's.
-function readMessageFile(line: CommandLine, path: string): Input | undefined {
-  if (line.string("json") !== undefined || line.positionals.length > 0)
+function readMessageFile(options: Options, path: string, named: string | undefined): Input | undefined {
+  if (options.json !== undefined || named !== undefined)
     throw new UsageError("Both --text-proto-step-file and another step are given");
   const source = readSource(path);
-  const compiled = compilePrototext(source, { isLenient: line.boolean("lenient") });
-  showDiagnostics(line, compiled.diagnostics);
+  const compiled = compilePrototext(source, { isLenient: options.lenient });
+  showDiagnostics(options, compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   return specDefinition && { source: path, specDefinition, positionOf, baseDir: absolute(dirname(path)) };
 }
@@ -184,14 +184,13 @@ function mark(given: Readonly<Record<string, string>>, spec: Spec): Record<strin
 async function specOf(
   engine: Engine,
   step: StepReference,
-  options: { readonly line: CommandLine; readonly workDir: string; readonly signal: AbortSignal },
+  options: Pick<Options, "timeout" | "lenient"> & { readonly workDir: string; readonly signal: AbortSignal },
 ): Promise<Spec | undefined> {
-  const { line, workDir } = options;
-  const timeoutMs = line.number("timeout");
+  const { workDir, timeout: timeoutMs } = options;
   const deadline = timeoutMs === undefined || timeoutMs > MAX_TIMER_MS ? [] : [AbortSignal.timeout(timeoutMs)];
   const signal = AbortSignal.any([options.signal, ...deadline]);
   try {
-    return (await engine.load(step, workDir, { signal, isLenient: line.boolean("lenient") })).specDefinition.spec;
+    return (await engine.load(step, workDir, { signal, isLenient: options.lenient })).specDefinition.spec;
   } catch (cause) {
     if (isStepsError(cause) || signal.aborted) return undefined;
     throw cause;

@@ -1,7 +1,6 @@
-import type { Command } from "@steps/console";
 import { setValueCommand } from "../set-value.ts";
 
-export const setExport: Command = setValueCommand({
+export const setExport = setValueCommand({
   name: "set-export",
   summary: "Set an environment variable for all later steps of the job",
   variable: "STEP_EXPORT_FILE",

@@ -1,7 +1,6 @@
-import type { Command } from "@steps/console";
 import { setValueCommand } from "../set-value.ts";
 
-export const setOutput: Command = setValueCommand({
+export const setOutput = setValueCommand({
   name: "set-output",
   summary: "Give an output of the step that calls it",
   variable: "STEP_OUTPUT_FILE",

@@ -1,9 +1,9 @@
-import { type Command, type CommandLine, errors, print, terminalOf } from "@steps/console";
+import { defineCommand, errors, print, terminalOf } from "@steps/console";
 import { bootstrap as install } from "../bootstrap/bootstrap.ts";
 
 const MIB = 1_048_576;
 
-export const stepsBootstrap: Command = {
+export const stepsBootstrap = defineCommand({
   name: "steps bootstrap",
   summary: "Leave this program at a path, as GitLab's runner calls it in its helper image",
   usage: "FILE",
@@ -16,8 +16,8 @@ export const stepsBootstrap: Command = {
   positionals: { min: 1, max: 1 },
   isHidden: true,
   examples: [["gitlab-runner-helper steps bootstrap /opt/gitlab-runner/gitlab-runner-helper", "fill a volume"]],
-  run: (line: CommandLine) => leave(line.positionals[0] as string),
-};
+  run: (_options, [path]) => leave(path as string),
+});
 
 /** Leaves this program at a path and says so. */
 export async function leave(path: string): Promise<number> {

@@ -1,10 +1,10 @@
-import type { Command } from "@steps/console";
+import { defineCommand } from "@steps/console";
 import { proxy } from "./proxy.ts";
 
-export const stepsProxy: Command = {
+export const stepsProxy = defineCommand({
   ...proxy,
   name: "steps proxy",
   summary: "proxy, as GitLab's runner calls it",
   isHidden: true,
   examples: [["gitlab-runner-helper steps proxy --socket /tmp/step-runner.sock", "a connection to the service"]],
-};
+});

@@ -1,10 +1,19 @@
-import { type Command, type CommandLine, errors, print } from "@steps/console";
+import { defineCommand, errors, flag, type OptionsOf, print } from "@steps/console";
 import { openEngine } from "../open-engine.ts";
 import { stateDir } from "../run-flags.ts";
 import { encodeTrace } from "@steps/trace";
 import { writeTrace } from "../write-trace.ts";
 
-export const traceRecover: Command = {
+const flags = {
+  "output-file": flag.text({
+    placeholder: "FILE",
+    summary: "Write the trace to a file; standard output by default",
+  }),
+  "state-dir": stateDir,
+};
+type Options = OptionsOf<typeof flags>;
+
+export const traceRecover = defineCommand({
   name: "trace recover",
   summary: "Make a trace from the journal of a run that did not end",
   usage: "[JOURNAL] [flags]",
@@ -12,23 +21,16 @@ export const traceRecover: Command = {
     "JOURNAL is a trace.jsonl or the folder it lies in; without it the newest run is taken that neither ended nor still " +
       "runs. Steps that were running are shown as interrupted.",
   ],
-  flags: {
-    "output-file": {
-      type: "string",
-      placeholder: "FILE",
-      summary: "Write the trace to a file; standard output by default",
-    },
-    "state-dir": stateDir,
-  },
+  flags,
   positionals: { min: 0, max: 1 },
   examples: [["step-runner trace recover --output-file trace.json", "after the runner was killed"]],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  await using engine = openEngine(line);
-  const recovered = await engine.recover(line.positionals[0]);
-  const outputFile = line.string("output-file");
+async function run(options: Options, [journal]: readonly string[]): Promise<number> {
+  await using engine = openEngine(options);
+  const recovered = await engine.recover(journal);
+  const { outputFile } = options;
   if (outputFile === undefined) await print(encodeTrace(recovered.trace));
   else {
     writeTrace(outputFile, recovered.trace);

@@ -1,8 +1,8 @@
-import { type Command, type CommandLine, print, terminalOf } from "@steps/console";
+import { defineCommand, print, terminalOf } from "@steps/console";
 import { decodeShown, formatTrace } from "@steps/trace";
 import { readText } from "../read-source.ts";
 
-export const traceShow: Command = {
+export const traceShow = defineCommand({
   name: "trace show",
   summary: "Print a trace, or a step-results.json, as a tree",
   usage: "FILE|-",
@@ -16,10 +16,10 @@ export const traceShow: Command = {
     ],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
-  const trace = await decodeShown(readText(line.positionals[0] as string));
+async function run(_options: object, [path = ""]: readonly string[]): Promise<number> {
+  const trace = await decodeShown(readText(path));
   const { width, hasColor } = terminalOf(1);
   const text = formatTrace(trace, { width, hasColor });
   await print(text.endsWith("\n") ? text : `${text}\n`);

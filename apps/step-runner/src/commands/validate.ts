@@ -1,10 +1,20 @@
-import { type Command, type CommandLine, errors, print } from "@steps/console";
+import { defineCommand, errors, flag, type OptionsOf, print } from "@steps/console";
 import { existsSync } from "node:fs";
 import { showDiagnostics } from "../diagnose.ts";
 import { inputFlags } from "../read-input.ts";
 import { type Checked, countDiagnostics } from "../reports/checked.ts";
 
-export const validate: Command = {
+const flags = {
+  ...inputFlags,
+  format: flag.choice(["text", "json", "sarif"], {
+    summary: "The form of the report",
+    default: "text",
+  }),
+  strict: flag.boolean({ summary: "Inputs and outputs without a type are errors", env: "STEP_RUNNER_STRICT" }),
+};
+type Options = OptionsOf<typeof flags>;
+
+export const validate = defineCommand({
   name: "validate",
   summary: "Say what is wrong with steps, step files, jobs or references, and where",
   usage: "[FILE|FOLDER|REF|-]… [flags]",
@@ -13,16 +23,7 @@ export const validate: Command = {
       "Without an argument the variable STEPS is read. Exit code 0 if there are no errors, 2 if there are.",
     "The text goes to standard error; JSON and SARIF go to standard output, with all that was found.",
   ],
-  flags: {
-    ...inputFlags,
-    format: {
-      type: "string",
-      summary: "The form of the report",
-      choices: ["text", "json", "sarif"],
-      default: "text",
-    },
-    strict: { type: "boolean", summary: "Inputs and outputs without a type are errors", env: "STEP_RUNNER_STRICT" },
-  },
+  flags,
   positionals: { min: 0, max: 100_000 },
   examples: [
     ["step-runner validate ./greet/step.yml", "check a step file"],
@@ -31,17 +32,17 @@ export const validate: Command = {
     ["step-runner validate .gitlab-ci.yml --job-name test", "check a job"],
   ],
   run,
-};
+});
 
-async function run(line: CommandLine): Promise<number> {
+async function run(options: Options, named: readonly string[]): Promise<number> {
   const { checkInputs } = await import("../validate/check-inputs.ts");
-  const checked = await checkInputs(line);
-  await report(line, checked);
+  const checked = await checkInputs(options, named);
+  await report(options.format, checked);
   return countDiagnostics(checked).error > 0 ? 2 : 0;
 }
 
-async function report(line: CommandLine, checked: readonly Checked[]): Promise<void> {
-  switch (line.string("format")) {
+async function report(format: Options["format"], checked: readonly Checked[]): Promise<void> {
+  switch (format) {
     case "json": {
       const { toReportJson } = await import("../reports/diagnostic-json.ts");
       return print(`${JSON.stringify(toReportJson(checked), null, 2)}\n`);
@@ -52,13 +53,13 @@ async function report(line: CommandLine, checked: readonly Checked[]): Promise<v
       return print(`${JSON.stringify(log, null, 2)}\n`);
     }
     default:
-      return say(line, checked);
+      return say(checked);
   }
 }
 
-async function say(line: CommandLine, checked: readonly Checked[]): Promise<void> {
+async function say(checked: readonly Checked[]): Promise<void> {
   for (const item of checked) {
-    showDiagnostics(line, item.diagnostics, { withNotes: true });
+    showDiagnostics({}, item.diagnostics, { withNotes: true });
     if (countDiagnostics([item]).error === 0) await errors.write(Buffer.from(`${item.name}: valid\n`));
   }
   if (checked.length < 2) return;

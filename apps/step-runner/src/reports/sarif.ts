@@ -23,7 +23,7 @@ export interface SarifLog {
 interface SarifOptions {
   /** Absolute: the root of the sources, `%SRCROOT%`. */
   readonly root: string;
-  /** Whether the name of an artifact is the path of a file, rather than `STEPS` or a reference. */
+  /** Tells whether the name of an artifact is the path of a file, rather than `STEPS` or a reference. */
   readonly isFile: (name: string) => boolean;
 }
 

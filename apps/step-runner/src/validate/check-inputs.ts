@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
-import { type CommandLine, UsageError } from "@steps/console";
+import { UsageError } from "@steps/console";
 import { CompileError } from "@steps/engine";
 import { type Diagnostic, formatReference, isStepsError, type StepReference } from "@steps/model";
+import type { InputOptions } from "../read-input.ts";
 import { openEngine } from "../open-engine.ts";
 import { readSource } from "../read-source.ts";
 import { parseArgument, readReference } from "../reference-argument.ts";
@@ -10,35 +11,39 @@ import { StopSignals } from "../signals.ts";
 import { checkFile, type CheckOptions, checkText } from "./check-file.ts";
 import { findFiles } from "./find-files.ts";
 
+/** The options of `validate` that say how inputs are read. */
+export type ValidateOptions = Omit<InputOptions, "format"> & { readonly strict: boolean };
+
 /**
  * Looks at everything that the arguments name: files, folders with all step files and CI files in them, references,
  * standard input for `-`, `--json`; the variable STEPS without any. @throws {UsageError}
  */
-export async function checkInputs(line: CommandLine): Promise<readonly Checked[]> {
-  const options: CheckOptions = {
-    isLenient: line.boolean("lenient"),
-    isStrict: line.boolean("strict"),
-    jobName: line.string("job-name"),
-    variables: line.pairs("variable"),
-  };
-  const { positionals } = line;
-  const json = line.string("json");
-  if (json !== undefined && positionals.length > 0) throw new UsageError("Both --json and an argument are given");
-  if (json !== undefined) return [checkText(json === "-" ? stdin() : { name: "<argument>", text: json }, options)];
-  if (line.string("git-url") !== undefined) return [await checkReference(line, readReference(line) as StepReference)];
-  if (positionals.length === 0) return [checkText(steps(), options)];
+export async function checkInputs(given: ValidateOptions, named: readonly string[]): Promise<readonly Checked[]> {
+  const { json } = given;
+  if (json !== undefined && named.length > 0) throw new UsageError("Both --json and an argument are given");
+  if (json !== undefined)
+    return [checkText(json === "-" ? stdin() : { name: "<argument>", text: json }, checkOptions(given))];
+  const isAlone = named.length < 2;
+  const reference = given.gitUrl === undefined ? undefined : readReference(given, undefined);
+  if (reference !== undefined) return [await checkReference(given, reference, isAlone)];
+  if (named.length === 0) return [checkText(steps(), checkOptions(given))];
   const checked: Checked[] = [];
-  for (const item of positionals) checked.push(...(await checkArgument(line, item, options)));
+  for (const item of named) checked.push(...(await checkArgument(given, item, isAlone)));
   return checked;
 }
 
-async function checkArgument(line: CommandLine, item: string, options: CheckOptions): Promise<readonly Checked[]> {
+function checkOptions({ lenient, strict, jobName, variable }: ValidateOptions): CheckOptions {
+  return { isLenient: lenient, isStrict: strict, jobName, variables: variable };
+}
+
+async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {
+  const options = checkOptions(given);
   if (item === "-") return [checkText(stdin(), options)];
   const stat = existsSync(item) ? statSync(item) : undefined;
   if (stat?.isDirectory() === true) return findFiles(item).map((path) => checkFile(path, options));
   if (stat?.isFile() === true && !/\.zip$/i.test(item)) return [checkFile(item, options)];
   if (/^[^:@]+\.(?:ya?ml|json)$/i.test(item)) throw new UsageError(`Cannot read "${item}": there is no such file`);
-  return [await checkReference(line, parseArgument(item))];
+  return [await checkReference(given, parseArgument(item), isAlone)];
 }
 
 function stdin(): { readonly name: string; readonly text: string } {
@@ -51,23 +56,23 @@ function steps(): { readonly name: string; readonly text: string } {
   throw new UsageError("Nothing to read", "Name a file, a folder or a reference, give --json, or set STEPS.");
 }
 
-async function checkReference(line: CommandLine, reference: StepReference): Promise<Checked> {
-  await using engine = openEngine(line);
+async function checkReference(given: ValidateOptions, reference: StepReference, isAlone: boolean): Promise<Checked> {
+  await using engine = openEngine(given);
   using stop = new StopSignals();
   const name = formatReference(reference);
   const found: Diagnostic[] = [];
   try {
     await engine.load(reference, process.cwd(), {
       signal: stop.signal,
-      isLenient: line.boolean("lenient"),
-      isStrict: line.boolean("strict"),
+      isLenient: given.lenient,
+      isStrict: given.strict,
       onDiagnostics: (_path, diagnostics) => found.push(...diagnostics),
     });
   } catch (error) {
     // A step that does not compile has diagnostics already. If one step is all that was asked for, its error ends the
     // command.
     if (!(error instanceof CompileError)) {
-      if (line.positionals.length < 2 || !isStepsError(error)) throw error;
+      if (isAlone || !isStepsError(error)) throw error;
       found.push({ severity: "error", code: "step-unavailable", message: error.message });
     }
   }

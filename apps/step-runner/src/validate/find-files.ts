@@ -8,27 +8,27 @@ const MAX_FILES = 10_000;
 const MAX_FOLDERS = 100_000;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-/** Whether a file holds jobs: `.gitlab-ci.yml`, `build.gitlab-ci.yml`. */
+/** Tells whether a file holds jobs: `.gitlab-ci.yml`, `build.gitlab-ci.yml`. */
 export function isCiFile(path: string): boolean {
   return /(?:^|\.)gitlab-ci\.ya?ml$/i.test(basename(path));
 }
 
-/** Whether a file is the manifest of a GitHub action. */
+/** Tells whether a file is the manifest of a GitHub action. */
 export function isActionFile(path: string): boolean {
   return /^action\.ya?ml$/.test(basename(path));
 }
 
-/** Whether a file is a workflow of GitHub, by where it lies. */
+/** Tells whether a file is a workflow of GitHub, by where it lies. */
 export function isWorkflowFile(path: string): boolean {
   return /(?:^|\/)\.(?:github|gitea|forgejo)\/workflows\/[^/]+\.ya?ml$/.test(resolve(path));
 }
 
-/** Whether a file holds a baseline message in protobuf's text form. */
+/** Tells whether a file holds a baseline message in protobuf's text form. */
 export function isMessageFile(path: string): boolean {
   return /\.(?:txtpb|textproto)$/i.test(path);
 }
 
-/** Whether a file is read as a step when its folder is named. */
+/** Tells whether a file is read as a step when its folder is named. */
 export function isStepFile(path: string): boolean {
   return DEFAULT_FILES.includes(basename(path));
 }
