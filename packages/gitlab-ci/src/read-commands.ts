@@ -1,4 +1,4 @@
-import type { YamlNode } from "@steps/source";
+import type { Report, YamlNode } from "@steps/source";
 import { REFERENCE_TAG } from "./ci-file.ts";
 import { readPsychScalar } from "./psych.ts";
 import type { CiReport } from "./ci-rules.ts";
@@ -72,7 +72,7 @@ function addCommand(node: YamlNode, command: string, state: State): void {
 }
 
 /** Says that a value stands elsewhere, where nothing fetches it from. */
-export function reportReference(node: YamlNode, keyword: string, report: CiReport): void {
+export function reportReference(node: YamlNode, keyword: string, report: Report): void {
   report.error(node, {
     code: "not-supported",
     message: `"!reference" is not supported: what "${keyword}" refers to would be left out`,

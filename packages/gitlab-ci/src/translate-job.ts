@@ -12,7 +12,7 @@ import {
 } from "@steps/model";
 import { checkJobs, type CiFile, readCiFile } from "./ci-file.ts";
 import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
-import { type JobVariables, readJobVariables } from "./job-variables.ts";
+import { type JobVariables, readJobVariables } from "./variables/job-variables.ts";
 import { isNothing, readCommands } from "./read-commands.ts";
 import type { CiReport } from "./ci-rules.ts";
 import { findReference } from "./find-reference.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expandVariables } from "./expand-variables.ts";
+import { expandVariables, type RawVariable } from "./expand-variables.ts";
 
 function expand(variables: Record<string, string>, raw: readonly string[] = []): Record<string, string> {
   const declared = Object.entries(variables).map(
@@ -75,5 +75,31 @@ describe("expandVariables", () => {
     expect(expandVariables(new Map([...chain, ["V20000", { value: "x", isRaw: false }]])).values["V0"]).toBe("x");
     expect(expand({ A: "${{".repeat(200_000) })["A"]).toHaveLength(600_000);
     expect(expand({ A: "${".repeat(300_000) })["A"]).toBe("");
+  });
+});
+
+describe("expandVariables(): a variable that hides another", () => {
+  const raw = (value: string, below?: RawVariable): RawVariable => ({ value, isRaw: false, below });
+
+  test("expandVariables() takes a reference to itself for the variable that it hides", () => {
+    const { values, cycles } = expandVariables(
+      new Map([
+        ["A", raw("$A:three", raw("$A:two", raw("one-$B")))],
+        ["B", raw("b")],
+        ["C", raw("<$A>")],
+      ]),
+    );
+    expect({ ...values }).toEqual({ A: "one-b:two:three", B: "b", C: "<one-b:two:three>" });
+    expect(cycles).toEqual([]);
+  });
+
+  test("expandVariables() finds a cycle that goes through a hidden variable", () => {
+    const { cycles } = expandVariables(
+      new Map([
+        ["A", raw("$A", raw("$B"))],
+        ["B", raw("$A")],
+      ]),
+    );
+    expect(cycles).toEqual(["A", "B"]);
   });
 });

@@ -5,6 +5,8 @@ export interface RawVariable {
   readonly value: string;
   /** `expand: false`: the value is taken as it stands, also where another variable refers to it. */
   readonly isRaw: boolean;
+  /** The variable of the same name that this one hides: `PATHS: $PATHS:more` refers to it. Absent when there is none. */
+  readonly below?: RawVariable | undefined;
 }
 
 export interface ExpandedVariables {
@@ -20,26 +22,38 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Expands `$NAME`, `${NAME}` and `%NAME%` in each value, what is referred to first. As GitLab and its runner do it
- * together: `$$` is a dollar, a name that is no variable is empty (for `%NAME%`: left alone), the references that make a
- * cycle are left as they stand. Unlike there, `${{ }}` is left alone too, so that steps can be written in a variable.
+ * together: `$$` is a dollar, a name that is no variable is empty (for `%NAME%`: left alone), a variable that refers to itself
+ * means the one that it hides, the references that make a cycle are left as they stand. Unlike there, `${{ }}` is left alone too, so that steps can be written in a variable.
  */
 export function expandVariables(variables: ReadonlyMap<string, RawVariable>): ExpandedVariables {
   const { order, cycles } = sortByReference(variables);
   const values = createObject<string>();
   let length = 0;
   for (const name of order) {
-    const { value, isRaw } = variables.get(name) as RawVariable;
-    const lookUp = (reference: string): string | undefined => {
-      if (!variables.has(reference)) return "";
-      return cycles.has(name) && cycles.has(reference) ? undefined : values[reference];
-    };
-    const room = MAX_LENGTH - length;
-    const text = isRaw ? value : expandText(value, { lookUp, isKnown: (key) => variables.has(key), maxLength: room });
-    if (text === undefined || text.length > room) return { values, cycles: [...cycles], isTooLong: true };
-    values[name] = text;
-    length += text.length;
+    let below: string | undefined;
+    for (const { value, isRaw } of layersOf(variables.get(name))) {
+      const own = below;
+      const lookUp = (reference: string): string | undefined => {
+        if (reference === name && own !== undefined) return own;
+        if (!variables.has(reference)) return "";
+        return cycles.has(name) && cycles.has(reference) ? undefined : values[reference];
+      };
+      const room = MAX_LENGTH - length;
+      const text = isRaw ? value : expandText(value, { lookUp, isKnown: (key) => variables.has(key), maxLength: room });
+      if (text === undefined || text.length > room) return { values, cycles: [...cycles], isTooLong: true };
+      below = text;
+      length += text.length;
+    }
+    values[name] = below ?? "";
   }
   return { values, cycles: [...cycles], isTooLong: false };
+}
+
+/** A variable and those that it hides, the lowest first. */
+function layersOf(variable: RawVariable | undefined): readonly RawVariable[] {
+  const layers: RawVariable[] = [];
+  for (let layer = variable; layer !== undefined; layer = layer.below) layers.unshift(layer);
+  return layers;
 }
 
 interface ExpandOptions {
@@ -119,7 +133,7 @@ function sortByReference(variables: ReadonlyMap<string, RawVariable>): {
   readonly order: readonly string[];
   readonly cycles: ReadonlySet<string>;
 } {
-  const references = new Map([...variables].map(([name, variable]) => [name, referencesOf(variable, variables)]));
+  const references = new Map([...variables.keys()].map((name) => [name, referencesOf(name, variables)]));
   const referrers = invert(references);
   const first = peel([...variables.keys()], { waitsFor: references, frees: referrers });
   const done = new Set(first);
@@ -152,10 +166,16 @@ function peel(
   return free;
 }
 
-function referencesOf({ value, isRaw }: RawVariable, variables: ReadonlyMap<string, RawVariable>): Set<string> {
+function referencesOf(name: string, variables: ReadonlyMap<string, RawVariable>): Set<string> {
   const names = new Set<string>();
-  if (isRaw) return names;
-  for (const { name } of scan(value)) if (name !== undefined && variables.has(name)) names.add(name);
+  for (const [index, { value, isRaw }] of layersOf(variables.get(name)).entries()) {
+    if (isRaw) continue;
+    for (const { name: reference } of scan(value)) {
+      // A reference to itself means the layer below; only the lowest has none.
+      const isToLayerBelow = reference === name && index > 0;
+      if (reference !== undefined && variables.has(reference) && !isToLayerBelow) names.add(reference);
+    }
+  }
   return names;
 }
 

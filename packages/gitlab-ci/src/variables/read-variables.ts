@@ -1,10 +1,12 @@
-import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
+import type { Report, YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
 import { NAME_PATTERN, nearest, quote } from "@steps/model";
-import { REFERENCE_TAG } from "./ci-file.ts";
+import { REFERENCE_TAG } from "../ci-file.ts";
 import type { RawVariable } from "./expand-variables.ts";
-import { readPsychScalar } from "./psych.ts";
-import { isNothing, reportReference } from "./read-commands.ts";
-import type { CiReport } from "./ci-rules.ts";
+import { readPsychScalar } from "../psych.ts";
+import { isNothing, reportReference } from "../read-commands.ts";
+
+/** Gathers what is to be said about variables. */
+export type VariableReport = Report<"invalid-variables" | "unquoted-date">;
 
 export interface DeclaredVariable extends RawVariable {
   /** The node of the value. */
@@ -23,7 +25,7 @@ const FIELDS = {
 export function readVariables(
   node: YamlNode | undefined,
   scope: keyof typeof FIELDS,
-  report: CiReport,
+  report: VariableReport,
 ): ReadonlyMap<string, DeclaredVariable> {
   const variables = new Map<string, DeclaredVariable>();
   if (node === undefined || isNothing(node)) return variables;
@@ -40,7 +42,7 @@ export function readVariables(
   return variables;
 }
 
-function isVariableName(name: string, { key }: YamlEntry, report: CiReport): boolean {
+function isVariableName(name: string, { key }: YamlEntry, report: VariableReport): boolean {
   if (NAME_PATTERN.test(name)) return true;
   report.error(key, {
     code: "invalid-name",
@@ -55,7 +57,11 @@ interface Declaration {
   readonly scope: keyof typeof FIELDS;
 }
 
-function readVariable(name: string, { entry, scope }: Declaration, report: CiReport): DeclaredVariable | undefined {
+function readVariable(
+  name: string,
+  { entry, scope }: Declaration,
+  report: VariableReport,
+): DeclaredVariable | undefined {
   const { value: node } = entry;
   if (node.tag === REFERENCE_TAG) {
     reportReference(node, name, report);
@@ -69,7 +75,7 @@ function readVariable(name: string, { entry, scope }: Declaration, report: CiRep
 function readFields(
   name: string,
   { node, scope }: { readonly node: YamlMapping; readonly scope: keyof typeof FIELDS },
-  report: CiReport,
+  report: VariableReport,
 ): DeclaredVariable | undefined {
   const fields: readonly string[] = FIELDS[scope];
   for (const [field, { key }] of node.entries) {
@@ -91,7 +97,7 @@ function readFields(
   return { value, isRaw, node: valueNode };
 }
 
-function readExpand(node: YamlNode | undefined, report: CiReport): boolean {
+function readExpand(node: YamlNode | undefined, report: VariableReport): boolean {
   if (node === undefined) return true;
   const scalar = node.kind === "scalar" ? readPsychScalar(node) : undefined;
   if (scalar?.kind === "boolean") return scalar.text === "true";
@@ -102,7 +108,7 @@ function readExpand(node: YamlNode | undefined, report: CiReport): boolean {
 function checkOptions(
   { name, value, valueNode }: { readonly name: string; readonly value: string; readonly valueNode: YamlNode },
   options: YamlNode | undefined,
-  report: CiReport,
+  report: VariableReport,
 ): void {
   if (options === undefined) return;
   const isOption = (item: YamlNode): item is YamlScalar => item.kind === "scalar";
@@ -111,7 +117,7 @@ function checkOptions(
   report.error(valueNode, { code: "invalid-variables", message: `The value of "${name}" is not one of its options` });
 }
 
-function readText(name: string, node: YamlNode, report: CiReport): string | undefined {
+function readText(name: string, node: YamlNode, report: VariableReport): string | undefined {
   if (node.kind !== "scalar" || node.tag !== undefined) {
     report.error(node, {
       code: "invalid-variables",

@@ -1,10 +1,10 @@
 import type { YamlNode } from "@steps/source";
 import { createObject, NAME_PATTERN, quote } from "@steps/model";
-import type { CiFile } from "./ci-file.ts";
-import type { EffectiveJob } from "./effective-job.ts";
+import type { CiFile } from "../ci-file.ts";
+import type { EffectiveJob } from "../effective-job.ts";
 import { expandVariables, type RawVariable } from "./expand-variables.ts";
 import { readVariables } from "./read-variables.ts";
-import type { CiReport } from "./ci-rules.ts";
+import type { CiReport } from "../ci-rules.ts";
 
 export interface JobVariables {
   readonly values: Readonly<Record<string, string>>;

@@ -1,0 +1,67 @@
+import { plainVariables, type Variable } from "../collect-variables.ts";
+import type { Sha256 } from "../slugs.ts";
+import { commitVariables } from "./commit-variables.ts";
+import type { JobFacts, PipelineFacts, RunnerFacts } from "./facts.ts";
+import {
+  environmentVariables,
+  jobPredefinedVariables,
+  persistedEnvironmentVariables,
+  persistedVariables,
+  runnerVariables,
+} from "./job-predefined-variables.ts";
+import {
+  dependencyProxyVariables,
+  mergeRequestVariables,
+  pipelineVariables,
+  userVariables,
+} from "./pipeline-variables.ts";
+import { projectVariables } from "./project-variables.ts";
+import type { PredefinedValues } from "./values.ts";
+
+/** Predefined variables in the sources that they belong to, as `collectVariables()` takes them. */
+export interface PredefinedSources {
+  readonly predefined: ReadonlyMap<string, Variable>;
+  readonly user: ReadonlyMap<string, Variable>;
+  readonly environment: ReadonlyMap<string, Variable>;
+}
+
+export interface PredefinedOptions {
+  readonly pipeline: PipelineFacts;
+  /** The job; absent for what holds for the whole pipeline, as `workflow:rules` and `include` see it. */
+  readonly job?: JobFacts | undefined;
+  /** Where the job runs; absent while its rules are decided. */
+  readonly runner?: RunnerFacts | undefined;
+  /** Needed for a job with an environment, whose slug may hold a part of a digest. */
+  readonly sha256?: Sha256 | undefined;
+}
+
+/**
+ * The predefined variables that have a true value: of what a repository, its remote and the situation say. What only a server knows
+ * (numbers of projects, tokens, versions) is not set, rather than invented. The values are taken as they stand: a dollar in a
+ * commit's message is a dollar.
+ */
+export function predefinedVariables({ pipeline, job, runner, sha256 }: PredefinedOptions): PredefinedSources {
+  const environment = job?.environment;
+  const predefined = Object.assign(
+    {},
+    job && jobPredefinedVariables(job),
+    environment && environmentVariables(environment),
+    projectVariables(pipeline.project),
+    pipelineVariables(pipeline),
+    commitVariables(pipeline),
+    mergeRequestVariables(pipeline),
+    dependencyProxyVariables(pipeline),
+    runner && { ...persistedVariables(pipeline, job), ...runnerVariables(runner) },
+  ) as PredefinedValues;
+  const persisted = environment && sha256 ? persistedEnvironmentVariables(environment, sha256) : {};
+  return {
+    predefined: known(predefined),
+    user: known(userVariables(pipeline.user ?? {})),
+    environment: known(persisted),
+  };
+}
+
+function known(values: PredefinedValues): ReadonlyMap<string, Variable> {
+  const entries = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return plainVariables(Object.fromEntries(entries));
+}
