@@ -1,5 +1,6 @@
 import type { DiagnosticRule } from "@steps/model";
 import type { Report } from "@steps/source";
+import { RULE_RULES, type RuleCode } from "./rules/rule-codes.ts";
 
 /** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of `@steps/source` come besides. */
 export type CiCode =
@@ -12,7 +13,8 @@ export type CiCode =
   | "missing-script"
   | "unknown-job"
   | "unquoted-date"
-  | "variable-cycle";
+  | "variable-cycle"
+  | RuleCode;
 
 /** Gathers what is to be said about a file: in words of its own, and in those of all languages. */
 export type CiReport = Report<CiCode>;
@@ -44,4 +46,5 @@ export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
     help: "Its YAML makes a date of it, which changes the text. Quote it.",
   },
   "variable-cycle": { title: "Variables refer to one another in a circle", help: "Break the circle." },
+  ...RULE_RULES,
 };

@@ -44,11 +44,12 @@ export const browserUses: readonly BrowserUse[] = [
   {
     name: "@steps/gitlab-ci",
     code: `
-      import { translateJob } from "@steps/gitlab-ci";
+      import { decideJob, evaluateIf, parseIf, translateJob } from "@steps/gitlab-ci";
       const text = "hello:\\n  variables: {WHO: world}\\n  script:\\n    - echo $WHO\\n";
       const { job } = translateJob({ name: ".gitlab-ci.yml", text }, { jobName: "hello" });
-      export const result = [job.name, job.variables.WHO];`,
-    result: ["hello", "world"],
+      const { holds } = evaluateIf(parseIf('$WHO == "world"'), { valueOf: (name) => job.variables[name] });
+      export const result = [job.name, job.variables.WHO, holds, typeof decideJob];`,
+    result: ["hello", "world", true, "function"],
   },
   {
     name: "@steps/github-language",
