@@ -18,6 +18,7 @@ export const program: Program = {
     ci: async () => (await import("./commands/ci.ts")).ci,
     local: async () => (await import("./commands/local.ts")).local,
     run: async () => (await import("./commands/run.ts")).run,
+    pipeline: async () => (await import("./commands/pipeline.ts")).pipeline,
     compile: async () => (await import("./commands/compile.ts")).compile,
     validate: async () => (await import("./commands/validate.ts")).validate,
     explain: async () => (await import("./commands/explain.ts")).explain,

@@ -5,6 +5,7 @@ import {
   type CompiledWorkflowJob,
   listWorkflowJobs,
   type WorkflowJob,
+  type WorkflowOptions,
 } from "@steps/github-compiler";
 import { describeJob, type GithubOptions } from "@steps/engine";
 import { createObject, type Diagnostic, type Source, type SpecDefinition, type Value } from "@steps/model";
@@ -38,6 +39,27 @@ export function readWorkflowJob(
   const jobName = name ?? onlyJob(options, source);
   if (jobName === undefined) return undefined;
   const workDir = options.workDir ?? projectOf(path);
+  const { variables, ...facts } = workflowFacts(options, source, workDir);
+  const compiled = compileWorkflowJob(source, { ...facts, jobName });
+  showDiagnostics(options, compiled.diagnostics.map(said));
+  const { specDefinition, job, positionOf } = compiled;
+  if (specDefinition === undefined || job === undefined) return undefined;
+  return { specDefinition, job, positionOf, workDir, variables };
+}
+
+/** The facts of a run of a workflow on this machine, and the job variables that the user did not give. */
+export interface WorkflowFacts extends Required<Pick<WorkflowOptions, "vars" | "github" | "inputs">> {
+  /** Absent when nobody said which event it is. */
+  readonly eventName: string | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Finds out the facts that the jobs of a workflow are compiled with. @param workDir the folder that the project is in: absolute */
+export function workflowFacts(
+  options: Omit<ReadWorkflowOptions, "jobName">,
+  source: Source,
+  workDir: string,
+): WorkflowFacts {
   const vars = givenVariables(options);
   const github = githubOptions(options);
   const given = readInputs(options.input);
@@ -49,18 +71,7 @@ export function readWorkflowJob(
   const told = textOf(contexts.github["event_name"]);
   // Nobody said that it is a push, so inputs have their defaults.
   const eventName = options.eventName ?? (told === "push" ? undefined : told);
-  const inputs = { ...inputsOf(contexts.event), ...given };
-  const compiled = compileWorkflowJob(source, {
-    jobName,
-    vars,
-    github: contexts.github,
-    inputs,
-    eventName,
-  });
-  showDiagnostics(options, compiled.diagnostics.map(said));
-  const { specDefinition, job, positionOf } = compiled;
-  if (specDefinition === undefined || job === undefined) return undefined;
-  return { specDefinition, job, positionOf, workDir, variables };
+  return { vars, github: contexts.github, inputs: { ...inputsOf(contexts.event), ...given }, eventName, variables };
 }
 
 // Who runs a job has to know what it runs without.
@@ -69,7 +80,7 @@ function said(diagnostic: Diagnostic): Diagnostic {
 }
 
 // Who gives inputs, or runs by hand what no push starts, dispatches it.
-function isDispatched({ input }: ReadWorkflowOptions, source: Source, github: GithubOptions): boolean {
+function isDispatched({ input }: Pick<ReadWorkflowOptions, "input">, source: Source, github: GithubOptions): boolean {
   if (github.eventName !== undefined) return false;
   const { events } = listWorkflowJobs(source);
   const isByHand = input.length > 0 || (github.event === undefined && !events.includes("push"));
@@ -103,7 +114,7 @@ export function workflowJobNames(options: MaskOptions, path: string): string[] {
 }
 
 // A workflow lies in `.github/workflows`, and belongs to the folder above.
-function projectOf(path: string): string {
+export function projectOf(path: string): string {
   const folder = dirname(absolute(path));
   const isUsual = basename(folder) === "workflows" && basename(dirname(folder)) === ".github";
   return isUsual ? dirname(dirname(folder)) : folder;

@@ -65,7 +65,11 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   return result.exitCode;
 }
 
-function withFlags(options: RunOptions, job: CommandJob): Job {
+/** A job with the fields that the flags give. */
+export function withFlags(
+  options: Pick<RunOptions, "mask" | "maskVariable"> & Parameters<typeof givenByFlags>[0],
+  job: CommandJob,
+): Job {
   const given = givenByFlags(options);
   const { maskedValues, ...marked } = markVariables(
     { vars: job.vars, env: job.env, offeredEnv: given.offeredEnv },

@@ -27,4 +27,4 @@ export {
   type Verdict,
 } from "./compare.ts";
 export { normaliseLog } from "./normalise-log.ts";
-export { formatTrace, type FormatOptions } from "./show.ts";
+export { formatDuration, formatTrace, type FormatOptions } from "./show.ts";

@@ -137,7 +137,8 @@ function describeVal(val: ValJson): string {
   return text.length <= MAX_VALUE_LENGTH ? text : `${text.slice(0, MAX_VALUE_LENGTH)}…`;
 }
 
-function formatDuration(ms: number): string {
+/** A time in milliseconds for people: `85ms`, `3.2s`, `4m05s`. */
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
   return `${Math.floor(ms / 60_000)}m${String(Math.floor((ms % 60_000) / 1000)).padStart(2, "0")}s`;

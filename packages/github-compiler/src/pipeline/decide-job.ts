@@ -16,7 +16,7 @@ import { shownNames } from "../workflow/choose-instance.ts";
 import { type JobInstance, readInstances } from "../workflow/job-instances.ts";
 import type { JobEntry } from "../workflow/workflow-file.ts";
 import { readCall } from "./read-call.ts";
-import type { WorkflowWork } from "./workflow-work.ts";
+import type { CallWork, WorkflowWork } from "./workflow-work.ts";
 
 /** The facts about a job whose needs have ended. */
 export interface JobMoment {
@@ -141,4 +141,18 @@ export function evaluateOutputs(outputs: Readonly<Record<string, string>>, conte
   return Object.fromEntries(
     Object.entries(outputs).map(([name, text]) => [name, toText(evaluateTemplate(text, { contexts }))]),
   );
+}
+
+/**
+ * The secrets that a called workflow gets, by the names it knows.
+ *
+ * @param known the secrets of the caller, by name
+ * @throws {GithubExpressionError}
+ */
+export function secretsOfCall(
+  { secrets, needs }: Pick<CallWork, "secrets" | "needs">,
+  known: Readonly<Record<string, string>>,
+  contexts: Contexts,
+): Record<string, string> {
+  return secrets === "inherit" ? { ...known } : evaluateOutputs(secrets, { ...contexts, needs, secrets: { ...known } });
 }

@@ -31,7 +31,7 @@ export interface CallWork extends CommonWork {
   readonly secrets: "inherit" | Readonly<Record<string, string>>;
 }
 
-/** The facts of a run of a workflow, without the jobs that a single one needs. */
+/** The facts of a run of a workflow: those that a single job takes, without the jobs that it needs. */
 export interface PlanWorkflowOptions extends Omit<WorkflowOptions, "needs"> {
   readonly source: Source;
 }

@@ -1,0 +1,96 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { defineCommand, errors, print, UsageError } from "@steps/console";
+import { userDirectories } from "@steps/engine";
+import { Places } from "@steps/pipeline";
+import { copyProject, Workspaces } from "@steps/workspace";
+import { hideEnvironment } from "../hide-environment.ts";
+import { isWorkflow } from "../is-workflow.ts";
+import { openEngine } from "../open-engine.ts";
+import { formatJson, formatJunit, formatList, formatMarkdown, formatTable } from "../pipeline/format-pipeline.ts";
+import { type PipelineOptions, pipelineFlags } from "../pipeline/pipeline-flags.ts";
+import type { PipelineRow } from "../pipeline/pipeline-rows.ts";
+import { PipelineView } from "../pipeline/pipeline-view.ts";
+import { listJobs } from "../pipeline/list-jobs.ts";
+import { planOnly, runWorkflow, worstOf } from "../pipeline/run-workflow.ts";
+import { projectOf } from "../read-workflow-job.ts";
+import { StopSignals } from "../signals.ts";
+
+export const pipeline = defineCommand({
+  name: "pipeline",
+  summary: "Run all jobs of a workflow",
+  usage: "FILE [flags]",
+  description: [
+    "FILE is a workflow of GitHub. Its jobs run in the order of their needs, as many at once as --jobs says, each in a private copy of the project with the changes that are not committed. Outputs and artifacts are handed on; conditions, matrices made of outputs, fail-fast, max-parallel, continue-on-error, concurrency and calls of workflows in the same project are honoured.",
+    "A table at the end tells each job with its result. The exit code is 0 if all jobs passed, were skipped or may fail; otherwise that of the first job that failed.",
+  ],
+  flags: pipelineFlags,
+  positionals: { min: 1, max: 1 },
+  examples: [
+    ["step-runner pipeline .github/workflows/ci.yml", "run a workflow"],
+    ["step-runner pipeline .github/workflows/ci.yml --list", "show its jobs"],
+    ["step-runner pipeline ci.yml --only test --jobs 1", "run the job test after those that it needs"],
+    ["step-runner pipeline ci.yml --report junit > report.xml", "write a report"],
+  ],
+  async run(options, [path = ""]) {
+    if (!isWorkflow(options, path))
+      throw new UsageError(
+        `"${path}" is not a workflow of GitHub`,
+        "The jobs of a .gitlab-ci.yml run one by one: step-runner local --job-name JOB.",
+      );
+    const project = options.workDir ?? projectOf(path);
+    return options.list ? list(options, path, project) : runAll(options, path, project);
+  },
+});
+
+async function list(options: PipelineOptions, path: string, project: string): Promise<number> {
+  const { jobs } = planOnly(options, path, project);
+  if (jobs.length === 0) return 2;
+  const rows = await listJobs(jobs);
+  if (options.report === undefined) await print(formatList(rows));
+  else await printReport(options.report, rows, { result: "planned", path });
+  return 0;
+}
+
+async function runAll(options: PipelineOptions, path: string, project: string): Promise<number> {
+  hideEnvironment();
+  using stop = new StopSignals();
+  const state = options.stateDir ?? userDirectories(process.env).state;
+  await using engine = openEngine(options);
+  await using workspaces = new Workspaces(state);
+  await workspaces.sweep();
+  const view = new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined });
+  const exitCodes: number[] = [];
+  const results = await runWorkflow(
+    {
+      options,
+      engine,
+      stop,
+      view,
+      project,
+      places: new Places(options.jobs ?? availableParallelism()),
+      workspaceOf: (signal) =>
+        options.inPlace
+          ? Promise.resolve(project)
+          : copyProject({ project, target: workspaces.next(), env: process.env, signal }),
+      artifactDir: options.artifactDir ?? join(workspaces.next(), "artifacts"),
+      exitCodes,
+    },
+    path,
+  );
+  if (results === undefined) return 2;
+  const status = worstOf(results);
+  if (options.report !== undefined) await printReport(options.report, view.rows, { result: status, path });
+  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
+  if (status === "success") return 0;
+  return status === "cancelled" ? 130 : (exitCodes[0] ?? 1);
+}
+
+function printReport(
+  kind: "json" | "junit" | "markdown",
+  rows: readonly PipelineRow[],
+  { result, path }: { readonly result: string; readonly path: string },
+): Promise<void> {
+  if (kind === "junit") return print(formatJunit(rows, path));
+  return print(kind === "json" ? formatJson(rows, result) : formatMarkdown(rows));
+}

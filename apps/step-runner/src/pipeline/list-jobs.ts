@@ -1,0 +1,39 @@
+import type { WorkflowWork } from "@steps/github-compiler";
+import { type Decision, type PipelineJob, Places, runPipeline } from "@steps/pipeline";
+import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+
+/**
+ * The jobs of a workflow in the order in which they would run, if each of them succeeded without outputs. What a job
+ * decides by the outputs of others is not known then: its row is a success, with the jobs that it waits for as the reason.
+ */
+export async function listJobs(jobs: readonly PipelineJob<WorkflowWork>[]): Promise<PipelineRow[]> {
+  const open = new Set<string>();
+  const rows = new PipelineRows();
+  await runPipeline<undefined>(
+    jobs.map((job) => ({
+      ...job,
+      decide: async (...moment) => {
+        const decision = await job.decide(...moment);
+        if ("run" in decision || job.needs.length === 0) return withoutWork(decision);
+        open.add(job.id);
+        return { run: { instances: [{ name: job.id, work: undefined }] } };
+      },
+    })),
+    {
+      places: new Places(1),
+      run: () => Promise.resolve({ status: "success" }),
+      onEvent: (event) => void rows.apply(event, "", 0),
+    },
+  );
+  const needsOf = new Map(jobs.map(({ id, needs }) => [id, needs]));
+  return rows.rows.map(({ job, result, reason }) => {
+    const waits = `decided when these have ended: ${(needsOf.get(job) ?? []).join(", ")}`;
+    return { job, result, reason: open.has(job) ? waits : reason };
+  });
+}
+
+function withoutWork(decision: Decision<WorkflowWork>): Decision<undefined> {
+  if ("result" in decision) return decision;
+  const instances = decision.run.instances.map((instance) => ({ ...instance, work: undefined }));
+  return { run: { ...decision.run, instances } };
+}

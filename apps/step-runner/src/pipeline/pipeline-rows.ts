@@ -1,0 +1,51 @@
+import type { PipelineEvent } from "@steps/pipeline";
+
+/** The result of one instance of a job, or of a job that has none, as a table shows it. */
+export interface PipelineRow {
+  /** The name of the instance, behind those of the jobs that call its workflow: `release / build (linux)`. */
+  readonly job: string;
+  /** How it ended; `allowed-failure` for a failure that counts as a success. */
+  readonly result: "success" | "failure" | "allowed-failure" | "cancelled" | "skipped";
+  /** The time from its start to its end, in milliseconds. Absent for a job that never started. */
+  readonly durationMs?: number;
+  /** The reason in one sentence. Absent for a success. */
+  readonly reason?: string;
+}
+
+/** A fold over the events of a pipeline, and of those inside it: one row for each instance, in the order of their ends. */
+export class PipelineRows {
+  readonly rows: PipelineRow[] = [];
+  readonly #started = new Map<string, number>();
+  readonly #withRows = new Set<string>();
+
+  /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
+  apply(event: PipelineEvent, path: string, now: number): PipelineRow | undefined {
+    if (event.type === "instance-started") this.#started.set(path + event.instance, now);
+    if (event.type === "instance-ended" && !this.#isCall(path + event.instance)) {
+      this.#withRows.add(path + event.job);
+      return this.#add(path + event.instance, event.result, now);
+    }
+    if (event.type === "job-ended" && !this.#withRows.has(path + event.job) && !this.#isCall(path + event.job))
+      return this.#add(path + event.job, event.result, now);
+  }
+
+  // The jobs of a workflow that was called have rows of their own.
+  #isCall(name: string): boolean {
+    return this.rows.some(({ job }) => job.startsWith(`${name} / `));
+  }
+
+  #add(job: string, { status, isAllowedToFail, reason }: Ended, now: number): PipelineRow {
+    const start = this.#started.get(job);
+    const result = status === "failure" && isAllowedToFail === true ? "allowed-failure" : status;
+    const row: PipelineRow = {
+      job,
+      result,
+      durationMs: start === undefined ? undefined : Math.round(now - start),
+      reason,
+    };
+    this.rows.push(row);
+    return row;
+  }
+}
+
+type Ended = Extract<PipelineEvent, { readonly type: "instance-ended" }>["result"];

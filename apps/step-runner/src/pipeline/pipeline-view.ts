@@ -1,0 +1,67 @@
+import { errors, output, type OutputWriter, terminalOf } from "@steps/console";
+import { printable } from "@steps/model";
+import type { PipelineEvent } from "@steps/pipeline";
+import { formatDuration } from "@steps/trace";
+import { LinePrefix } from "./line-prefix.ts";
+import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+
+/** How a pipeline is shown. */
+export interface ViewOptions {
+  readonly isQuiet: boolean;
+  /** When true, standard output is left to a report, and the output of jobs goes to standard error. */
+  readonly hasReport: boolean;
+}
+
+/** Shows a pipeline while it runs: a line when a job starts and ends, and the output of jobs behind their names. */
+export class PipelineView {
+  readonly #rows = new PipelineRows();
+  readonly #terminal = terminalOf(2);
+  readonly #options: ViewOptions;
+
+  constructor(options: ViewOptions) {
+    this.#options = options;
+  }
+
+  /** The rows of everything that has ended. */
+  get rows(): readonly PipelineRow[] {
+    return this.#rows.rows;
+  }
+
+  /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
+  readonly onEvent = (event: PipelineEvent, path: string): void => {
+    const row = this.#rows.apply(event, path, performance.now());
+    if (this.#options.isQuiet) return;
+    if (event.type === "instance-started") this.#say(this.#terminal.dim(`${path}${event.instance}: started`));
+    if (row !== undefined) this.#say(this.#terminal.dim(sentence(row)));
+  };
+
+  /** Writers for the output of one job. */
+  outputOf(name: string): {
+    readonly stdout: LinePrefix;
+    readonly stderr: LinePrefix;
+    readonly end: () => Promise<void>;
+  } {
+    const prefix = this.#terminal.dim(`${printable(name)} | `);
+    const to = (writer: OutputWriter): LinePrefix => new LinePrefix(writer, prefix);
+    const [stdout, stderr] = [to(this.#options.hasReport ? errors : output), to(errors)];
+    return {
+      stdout,
+      stderr,
+      end: async () => {
+        await stdout.end();
+        await stderr.end();
+      },
+    };
+  }
+
+  #say(text: string): void {
+    void errors.writeLines(`${text}\n`);
+  }
+}
+
+function sentence({ job, result, durationMs, reason = "" }: PipelineRow): string {
+  const time = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
+  const ended = { success: "passed", failure: "failed", "allowed-failure": "failed, which is allowed" };
+  const how = result === "skipped" || result === "cancelled" ? result : ended[result];
+  return printable(`${job}: ${how}${time}${reason === "" ? "" : `: ${reason.split("\n", 1)[0] ?? ""}`}`);
+}

@@ -1,0 +1,247 @@
+import { dirname, resolve } from "node:path";
+import { complain, UsageError } from "@steps/console";
+import type { Engine, RunHooks } from "@steps/engine";
+import {
+  type CallWork,
+  compileWorkflowJob,
+  type PlannedWorkflow,
+  planWorkflow,
+  secretsOfCall,
+  type StepsWork,
+  type WorkflowWork,
+} from "@steps/github-compiler";
+import { formatDiagnostic, formatValue, type Outcome, type Source } from "@steps/model";
+import { isInside } from "@steps/platform";
+import { type JobPlaces, type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
+import { showDiagnostics } from "../diagnose.ts";
+import { githubOptions } from "../github-flags.ts";
+import { baseEnvironment } from "../job-flags.ts";
+import { readSource } from "../read-source.ts";
+import { type WorkflowFacts, workflowFacts } from "../read-workflow-job.ts";
+import { withFlags } from "../run-job.ts";
+import type { StopSignals } from "../signals.ts";
+import type { PipelineOptions } from "./pipeline-flags.ts";
+import type { PipelineView } from "./pipeline-view.ts";
+
+/** GitHub's limit of workflows that call each other. */
+const MAX_CALLS = 10;
+
+/** Everything that the jobs of a pipeline share, also those of the workflows that it calls. */
+export interface PipelineContext {
+  readonly options: PipelineOptions;
+  readonly engine: Engine;
+  readonly stop: StopSignals;
+  readonly view: PipelineView;
+  readonly places: JobPlaces;
+  /** The folder of the project: absolute. */
+  readonly project: string;
+  /** Makes the folder in which one job runs: absolute. */
+  readonly workspaceOf: (signal: AbortSignal) => Promise<string>;
+  /** The folder that the jobs hand artifacts on in: absolute. */
+  readonly artifactDir: string;
+  /** The exit codes of the jobs that failed, in the order of their ends. */
+  readonly exitCodes: number[];
+}
+
+/** A workflow of a pipeline: the outermost one, or one that a job calls. */
+interface Workflow {
+  readonly source: Source;
+  readonly facts: WorkflowFacts;
+  /** The secrets that its jobs can grant, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** The names of the calling jobs, each with ` / ` behind it; empty for the outermost workflow. */
+  readonly path: string;
+  readonly depth: number;
+}
+
+/** Runs the jobs of a workflow, or those that are chosen with the jobs that they need. `undefined`: the file cannot be run. */
+export async function runWorkflow(context: PipelineContext, path: string): Promise<JobResults | undefined> {
+  const { options, project, stop } = context;
+  const source = readSource(path);
+  const facts = workflowFacts(options, source, project);
+  const plan = planWorkflow({ source, ...facts });
+  showDiagnostics(options, plan.diagnostics);
+  if (plan.jobs.length === 0) return undefined;
+  const workflow = { source, facts, secrets: options.secret, path: "", depth: 1 };
+  return runJobs(context, workflow, chosenJobs(plan, options.only), stop.signal);
+}
+
+/** Plans a run of a workflow in which each job succeeds without outputs, for `--list`. */
+export function planOnly(options: PipelineOptions, path: string, project: string): PlannedWorkflow {
+  const source = readSource(path);
+  const plan = planWorkflow({ source, ...workflowFacts(options, source, project) });
+  showDiagnostics(options, plan.diagnostics);
+  return { ...plan, jobs: chosenJobs(plan, options.only) };
+}
+
+// A job that is chosen needs what it always needs.
+function chosenJobs({ jobs }: PlannedWorkflow, only: readonly string[]): readonly PipelineJob<WorkflowWork>[] {
+  if (only.length === 0) return jobs;
+  const byId = new Map(jobs.map((job) => [job.id.toLowerCase(), job]));
+  const chosen = new Set<PipelineJob<WorkflowWork>>();
+  const open = [...only];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const job = byId.get(id.toLowerCase());
+    if (job === undefined)
+      throw new UsageError(`There is no job "${id}"`, `There are ${jobs.map((one) => one.id).join(", ")}.`);
+    if (!chosen.has(job)) open.push(...job.needs);
+    chosen.add(job);
+  }
+  return jobs.filter((job) => chosen.has(job));
+}
+
+function runJobs(
+  context: PipelineContext,
+  workflow: Workflow,
+  jobs: readonly PipelineJob<WorkflowWork>[],
+  signal: AbortSignal,
+): Promise<JobResults> {
+  return runPipeline(jobs, {
+    places: context.places,
+    signal,
+    onEvent: (event) => context.view.onEvent(event, workflow.path),
+    run: async (work, instanceSignal) => {
+      // Who interrupts twice does not want to wait for jobs that run always, either.
+      const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
+      const result = await (work.kind === "call"
+        ? runCall(context, workflow, work, ownSignal)
+        : runSteps(context, workflow, work, ownSignal));
+      return { ...result, isAllowedToFail: work.isAllowedToFail };
+    },
+  });
+}
+
+async function runSteps(
+  { options, engine, stop, view, workspaceOf, artifactDir, exitCodes }: PipelineContext,
+  { source, facts, secrets, path }: Workflow,
+  work: StepsWork,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const { variables, ...known } = facts;
+  const workDir = await workspaceOf(signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (workDir === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
+  const github = { ...known.github, workspace: workDir };
+  const compiled = compileWorkflowJob(source, { ...known, github, needs: work.needs, jobName: work.jobName });
+  const { specDefinition, job, positionOf } = compiled;
+  if (specDefinition === undefined || job === undefined) {
+    const error = compiled.diagnostics.find(({ severity }) => severity === "error");
+    return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
+  }
+  const name = path + job.name;
+  const writers = view.outputOf(name);
+  let outputs: Readonly<Record<string, string>> = {};
+  const own = { CI_JOB_NAME: job.id, CI_PIPELINE_NAME: job.workflowName ?? "", CI_PROJECT_DIR: workDir };
+  const { outcome, exitCode } = await engine.run(
+    {
+      job: withFlags(
+        { ...options, secret: secrets },
+        {
+          entry: "local",
+          name,
+          source: source.name,
+          specDefinition,
+          positionOf,
+          inputs: {},
+          vars: { ...variables, ...own, CI_CONFIG_PATH: source.name, ...known.vars },
+          env: environmentOf(options, known.vars),
+          workDir,
+          baseDir: workDir,
+        },
+      ),
+      github: { ...githubOptions(options), artifactDir },
+      isLenient: options.lenient,
+      timeoutMs: options.timeout ?? (job.timeoutMinutes === undefined ? undefined : job.timeoutMinutes * 60_000),
+      graceMs: options.grace,
+      hurry: stop.hurry,
+    },
+    {
+      onOutput: (stream, chunk) => writers[stream].write(chunk),
+      onEvent: (event) => {
+        if (event.type === "run-finished") outputs = handedOn(name, event.outputs);
+      },
+      wantsTrace: false,
+    },
+    signal,
+  );
+  await writers.end();
+  const result = resultOf(outcome);
+  if (result.status === "failure" && !work.isAllowedToFail) exitCodes.push(exitCode);
+  return { ...result, outputs };
+}
+
+function environmentOf(options: PipelineOptions, vars: Readonly<Record<string, string>>): Record<string, string> {
+  const { HOME, ...env } = baseEnvironment(options, vars);
+  return options.home && HOME !== undefined ? { ...env, HOME } : env;
+}
+
+function resultOf({ status, error }: Outcome): JobResult {
+  if (status === "success") return { status };
+  const reason = error?.message ?? `The job ended: ${status}`;
+  return { status: status === "cancelled" || status === "skipped" ? status : "failure", reason };
+}
+
+type FinishedRun = Extract<Parameters<NonNullable<RunHooks["onEvent"]>>[0], { readonly type: "run-finished" }>;
+
+// As for GitHub: an output with a secret in it is not handed on to other jobs, nor one that is too large to be recorded.
+function handedOn(job: string, outputs: FinishedRun["outputs"]): Record<string, string> {
+  const left = Object.keys(outputs).filter((name) => outputs[name]?.redacted !== undefined);
+  if (left.length > 0)
+    complain(`Outputs of the job "${job}" hold secrets or are too large, and are not handed on: ${left.join(", ")}`);
+  return Object.fromEntries(
+    Object.entries(outputs).flatMap(([name, { redacted, value = null }]) =>
+      redacted === undefined ? [[name, formatValue(value)]] : [],
+    ),
+  );
+}
+
+async function runCall(
+  context: PipelineContext,
+  caller: Workflow,
+  work: CallWork,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const source = readCalled(context, caller, work);
+  if ("status" in source) return source;
+  const { facts } = caller;
+  const secrets = secretsOfCall(work, caller.secrets, {
+    github: { ...facts.github },
+    inputs: { ...facts.inputs },
+    vars: { ...facts.vars },
+  });
+  const called = { ...facts, inputs: { ...work.inputs } };
+  const plan = planWorkflow({ source, ...called });
+  const error = plan.diagnostics.find(({ severity }) => severity === "error");
+  if (error !== undefined) return { status: "failure", reason: formatDiagnostic(error) };
+  const { jobId } = work;
+  const workflow = { source, facts: called, secrets, path: `${caller.path}${jobId} / `, depth: caller.depth + 1 };
+  const results = await runJobs(context, workflow, plan.jobs, signal);
+  const status = worstOf(results);
+  return { status, outputs: plan.outputsOf(results), ...(status === "failure" && { reason: "A job of it failed" }) };
+}
+
+// As for GitHub: the path of a local workflow starts at the root of the project.
+function readCalled(context: PipelineContext, caller: Workflow, { uses, jobId }: CallWork): Source | JobResult {
+  const fail = (reason: string): JobResult => ({ status: "failure", reason });
+  if (caller.depth >= MAX_CALLS) return fail(`Workflows call each other more than ${MAX_CALLS} levels deep`);
+  if (!/^\.\/\.github\/workflows\/[^/]+\.ya?ml$/.test(uses))
+    return fail(
+      `"${jobId}" calls "${uses}"; only workflows of the same project (./.github/workflows/FILE.yml) can be called`,
+    );
+  const path = resolve(context.project, uses);
+  try {
+    if (!isInside(context.project, path)) return fail(`The workflow "${uses}" leads out of the project`);
+    return readSource(path);
+  } catch (error) {
+    complain(`The workflow "${uses}" cannot be read: ${(error as Error).message}`);
+    return fail(`There is no workflow "${uses}" in "${dirname(path)}"`);
+  }
+}
+
+/** The result of a workflow, of those of its jobs. */
+export function worstOf(results: JobResults): JobResult["status"] {
+  const ended = [...results.values()];
+  if (ended.some(({ status, isAllowedToFail }) => status === "failure" && isAllowedToFail !== true)) return "failure";
+  return ended.some(({ status }) => status === "cancelled") ? "cancelled" : "success";
+}
