@@ -1,10 +1,11 @@
-// Writes docs/reference/cli.md from the tables of the commands; --check only says whether it is stale.
+// Writes docs/reference/cli.md from the tables of the commands, and exit-codes.md from those of exit codes; --check only
+// says whether they are stale.
 // Run it with: node --conditions=@steps/source scripts/cli-docs.mjs
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { COMMAND_EXITS, JOB_EXITS, REPLAY_EXITS } from "../packages/model/src/exit-codes.ts";
 
 const root = join(import.meta.dirname, "..");
-const target = join(root, "docs/reference/cli.md");
 const GROUPS = ["", "steps", "trace", "cache"];
 const ORDER = ["ci", "local", "run", "compile", "validate", "explain", "lock", "replay"];
 
@@ -12,14 +13,16 @@ const programs = [
   { name: "step-runner", commands: await readCommands("step-runner") },
   { name: "runner-bridge", commands: await readCommands("runner-bridge") },
 ];
-const text = document(programs);
-if (process.argv.includes("--check")) {
-  if (readOptional(target) !== text) {
-    console.error("docs/reference/cli.md is stale: node --conditions=@steps/source scripts/cli-docs.mjs writes it");
+for (const [name, text] of [
+  ["cli.md", document(programs)],
+  ["exit-codes.md", exitCodes()],
+]) {
+  const target = join(root, "docs/reference", name);
+  if (!process.argv.includes("--check")) writeFileSync(target, text);
+  else if (readOptional(target) !== text) {
+    console.error(`docs/reference/${name} is stale: node --conditions=@steps/source scripts/cli-docs.mjs writes it`);
     process.exitCode = 1;
   }
-} else {
-  writeFileSync(target, text);
 }
 
 async function readCommands(app) {
@@ -113,6 +116,55 @@ function describe(flag) {
     ...(flag.env === undefined ? [] : [`\`${flag.env}\``]),
   ];
   return `${flag.summary}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+function exitCodes() {
+  const job = Object.values(JOB_EXITS).map((row) => [number(row), row.when]);
+  const command = Object.values(COMMAND_EXITS).map((row) => [number(row), row.when]);
+  const replay = Object.entries(REPLAY_EXITS).map(([name, row]) => [
+    number(row),
+    row.hasNoVerdict === true ? "" : `\`${name}\``,
+    row.when,
+  ]);
+  return `# Exit codes
+
+Made from \`packages/model/src/exit-codes.ts\` by \`scripts/cli-docs.mjs\`; do not edit.
+
+## Of a job: \`ci\`, \`local\`, \`run\`
+
+The first row that fits:
+
+${rowsOf(["code", "when"], job)}
+
+\`runner-bridge run\` and \`runner-bridge follow\` end with the code of the job.
+
+An action of GitHub ends like a step: with the code of its process, or of the first of its steps
+that failed; with 1 for a command of it that is refused. If actions cannot be had because the
+network or credentials are missing the code is 1, if one of them is not there or wrong it is 2.
+
+What cannot be told from the number is in the message and in the trace: \`exec: exit status 3\` always
+ends the message of a failed process.
+
+## Of any command
+
+${rowsOf(["code", "when"], command)}
+
+## Of \`replay\`
+
+${rowsOf(["code", "verdict", "when"], replay)}
+
+\`--report-only\` turns ${REPLAY_EXITS.different.code} and ${REPLAY_EXITS["runtime-drift"].code} into 0, nothing else.
+`;
+}
+
+function number({ code, addsSignal }) {
+  if (code === undefined) return "the process's own";
+  return addsSignal === true ? `${code} + N` : String(code);
+}
+
+function rowsOf(head, rows) {
+  const line = (cells) => `| ${cells.join(" | ")} |`.replaceAll("|  |", "| |");
+  return [line(head), line(head.map(() => "---")), ...rows.map((row) => line(row.map(cell)))].join("\n");
 }
 
 function cell(text) {

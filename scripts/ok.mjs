@@ -5,7 +5,11 @@ setUp();
 /** @type {[string, string, string[]][]} */
 const checks = [
   ["generated code", "node", ["scripts/gen.mjs", "--check"]],
-  ["reference of the commands", "node", ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"]],
+  [
+    "reference of the commands and exit codes",
+    "node",
+    ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"],
+  ],
   ["schemas", "node", ["--conditions=@steps/source", "scripts/schemas.mjs", "--check"]],
   ["reference of the diagnostics", "node", ["--conditions=@steps/source", "scripts/diagnostics-docs.mjs", "--check"]],
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],

@@ -1,5 +1,6 @@
 import { ClientError } from "@steps/client";
 import { complain, errors } from "@steps/console";
+import { COMMAND_EXITS } from "@steps/model";
 import { type JobRecord, removeRecord } from "./job-records.ts";
 
 /** The job as it is known here. `isNew` means that it was not known before this command. */
@@ -33,7 +34,7 @@ ${
     : `  hint: ${error.hint}
 `
 }`);
-    return 2;
+    return COMMAND_EXITS.input.code;
   }
   if (exitCode !== undefined && STOPPED.has(code)) {
     complain(

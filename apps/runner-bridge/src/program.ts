@@ -12,6 +12,4 @@ export const program: Program = {
     list: async () => (await import("./commands/list.ts")).list,
   },
   permissionHint: "Tokens of jobs are kept below XDG_STATE_HOME or HOME.",
-  // These errors mean that the caller's input is wrong, whether it was refused here or by the service.
-  exitCodeOf: (code) => (["REQUEST_INVALID", "ADDRESS_INVALID", "TEXT_INVALID"].includes(code) ? 2 : undefined),
 };

@@ -1,15 +1,5 @@
 import type { Program } from "@steps/console";
 
-const AUTHOR_CODES: ReadonlySet<string> = new Set([
-  "COMPILE_FAILED",
-  "REFERENCE_INVALID",
-  "STEP_NOT_FOUND",
-  "BASELINE_INVALID",
-  "OUTPUT_INVALID",
-  "LOCK_INVALID",
-  "TEXT_INVALID",
-]);
-
 /** The program `step-runner`. */
 export const program: Program = {
   name: "step-runner",
@@ -41,10 +31,4 @@ export const program: Program = {
     "cache gc": async () => (await import("./commands/cache-gc.ts")).cacheGc,
   },
   permissionHint: "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.",
-  exitCodeOf(code, command) {
-    if (code === "TRACE_INVALID" && command === "replay") return 14;
-    if (code === "VERSION_UNSUPPORTED") return 16;
-    if (code === "COMMAND_UNUSABLE") return 127;
-    return AUTHOR_CODES.has(code) ? 2 : undefined;
-  },
 };

@@ -1,4 +1,5 @@
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
+import { JOB_EXITS } from "@steps/model";
 import { exportFlags } from "./allowed-exports.ts";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { githubFlags } from "./github-flags.ts";
@@ -55,7 +56,10 @@ export const runFlags = {
     placeholder: "VALUE",
     summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
   }),
-  timeout: flag.duration({ summary: "Stop the job after this time, exit code 124", env: "STEP_RUNNER_TIMEOUT" }),
+  timeout: flag.duration({
+    summary: `Stop the job after this time, exit code ${JOB_EXITS.timeout.code}`,
+    env: "STEP_RUNNER_TIMEOUT",
+  }),
   quiet: flag.boolean({ summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" }),
   ...environmentFlags,
   ...exportFlags,

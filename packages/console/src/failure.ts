@@ -1,41 +1,39 @@
-import { isStepsError } from "@steps/model";
+import { COMMAND_EXITS, exitCodeOfError, isStepsError } from "@steps/model";
 import { UsageError } from "./usage-error.ts";
 import { complain } from "./terminal.ts";
 
 /** How a program reports its own errors. */
 export interface FailureRules {
-  /** The exit code of an error by its code and the command; 1 unless given. */
-  readonly exitCodeOf?: (code: string, command: string) => number | undefined;
   /** Advice on a file for which permissions are missing. */
   readonly permissionHint?: string;
 }
 
-/** Says what ended a command and gives its exit code: 2 for what the caller wrote, what the rules say for our own errors, else 1. */
+/** Says what ended a command and gives its exit code: 2 for what the caller wrote, what the tables of exit codes say for our own errors, else 1. */
 export function describeFailure(error: unknown, command: string, rules: FailureRules = {}): number {
   if (error instanceof UsageError) {
     complain(error.message, error.hint);
-    return 2;
+    return COMMAND_EXITS.input.code;
   }
   if (isStepsError(error)) {
     complain(error.message, error.hint);
-    return rules.exitCodeOf?.(error.code, command) ?? 1;
+    return exitCodeOfError(error.code, command);
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (error instanceof Error && typeof code === "string" && /^E[A-Z]+$/.test(code)) {
     const { path } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && path !== undefined) {
       complain(`There is no file "${path}"`);
-      return 2;
+      return COMMAND_EXITS.input.code;
     }
     complain(
       path === undefined ? error.message : `Cannot use "${path}": ${describeCode(code)}`,
       PERMISSIONS.has(code) ? rules.permissionHint : undefined,
     );
-    return 1;
+    return COMMAND_EXITS.failure.code;
   }
   // Anything else is a fault of ours, so the trace of calls is worth more than a tidy line.
   complain(`Internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return 1;
+  return COMMAND_EXITS.failure.code;
 }
 
 const CODES: Readonly<Record<string, string>> = {

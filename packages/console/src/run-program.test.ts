@@ -14,13 +14,12 @@ const commands = {
   serve: { ...base, name: "serve", flags, takesCommand: true, run: async (options, positionals) => (await print(JSON.stringify([options.socket, positionals]) + "\\n"), 0) },
   "group one": { ...base, name: "group one", run: async () => 0 },
   hidden: { ...base, name: "hidden", isHidden: true, run: async () => 0 },
-  broken: { ...base, name: "broken", run: async () => { throw new StepsError("SPECIAL", "It is special", { hint: "Do less." }); } },
+  broken: { ...base, name: "broken", run: async () => { throw new StepsError("VERSION_UNSUPPORTED", "It is special", { hint: "Do less." }); } },
   file: { ...base, name: "file", run: async () => { throw Object.assign(new Error("no"), { code: "EACCES", path: "/x" }); } },
 };
 const program = {
   name: "demo", summary: "Shows it", permissionHint: "Ask somebody.",
   commands: Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, async () => command])),
-  exitCodeOf: (code) => (code === "SPECIAL" ? 42 : undefined),
 };
 process.exitCode = await runProgram(program, process.argv.slice(1));
 `;
@@ -53,8 +52,8 @@ describe("runProgram", () => {
     expect(demo("hidden").status).toBe(0);
   });
 
-  test("errors have the exit codes that the program knows", () => {
-    expect(demo("broken")).toEqual({ status: 42, stdout: "", stderr: "demo: It is special\n  hint: Do less.\n" });
+  test("gives an error the exit code of the table", () => {
+    expect(demo("broken")).toEqual({ status: 16, stdout: "", stderr: "demo: It is special\n  hint: Do less.\n" });
     expect(demo("file")).toEqual({
       status: 1,
       stdout: "",

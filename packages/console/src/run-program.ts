@@ -1,4 +1,4 @@
-import { nearest } from "@steps/model";
+import { COMMAND_EXITS, nearest } from "@steps/model";
 import type { Command } from "./command.ts";
 import { describeFailure, type FailureRules } from "./failure.ts";
 import { formatHelp, formatOverview } from "./help.ts";
@@ -55,7 +55,7 @@ async function withoutCommand(program: Program, name: string, rest: readonly str
     const text = await overview(program, Object.keys(program.commands));
     if (HELP.has(name)) await print(text);
     else await errors.write(Buffer.from(text));
-    return HELP.has(name) ? 0 : 2;
+    return HELP.has(name) ? 0 : COMMAND_EXITS.input.code;
   }
   if (members.length > 0 && rest.some((arg) => HELP.has(arg))) {
     await print(await overview(program, members, { withHidden: true }));
@@ -73,7 +73,7 @@ async function withoutCommand(program: Program, name: string, rest: readonly str
     `Unknown command: "${name}"`,
     near === undefined ? `${program.name} --help lists the commands.` : `Did you mean ${program.name} ${near}?`,
   );
-  return 2;
+  return COMMAND_EXITS.input.code;
 }
 
 async function overview(

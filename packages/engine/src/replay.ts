@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { isStepsError, messageOf, type Outcome, type Resource, type RuntimeString, sensitive } from "@steps/model";
+import {
+  isStepsError,
+  messageOf,
+  type Outcome,
+  REPLAY_EXITS,
+  type Resource,
+  type RuntimeString,
+  sensitive,
+} from "@steps/model";
 import type { ResourceJson, TraceJson } from "@steps/proto";
 import {
   compareTraces,
@@ -16,7 +24,7 @@ import { EngineError } from "./engine-error.ts";
 import type { GithubOptions } from "./github/github-options.ts";
 import { run, type RunContext, type RunHooks, type RunResult } from "./run.ts";
 
-/** What a replay found, and what it exits with (`trace-and-security` 3.3). */
+/** The outcome of a replay; each has an exit code in `REPLAY_EXITS`. */
 export type ReplayVerdict =
   | "same"
   | "different"
@@ -27,18 +35,6 @@ export type ReplayVerdict =
   | "runtime-drift"
   | "cancelled"
   | "error";
-
-const EXIT_CODES: Readonly<Record<ReplayVerdict, number>> = {
-  same: 0,
-  error: 1,
-  different: 10,
-  "component-mismatch": 11,
-  "component-unavailable": 12,
-  "missing-secret": 13,
-  "trace-invalid": 14,
-  "runtime-drift": 15,
-  cancelled: 130,
-};
 
 export interface ReplayOptions {
   /** Values for what the trace holds redacted, by the name of the input or variable. */
@@ -101,7 +97,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     more: Partial<ReplayReport> = {},
   ): ReplayReport => ({
     verdict,
-    exitCode: EXIT_CODES[verdict],
+    exitCode: REPLAY_EXITS[verdict].code,
     reasons,
     traceId,
     ...more,

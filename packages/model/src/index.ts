@@ -7,6 +7,7 @@ export * from "./digest.ts";
 export * from "./environment.ts";
 export * from "./error.ts";
 export * from "./event.ts";
+export { COMMAND_EXITS, type ExitCode, exitCodeOfError, JOB_EXITS, REPLAY_EXITS } from "./exit-codes.ts";
 export type { GithubInvocation, GithubPart } from "./github.ts";
 export type { Job, RunMode } from "./job.ts";
 export * from "./position.ts";

@@ -1,3 +1,5 @@
+import { type ExitCode, JOB_EXITS } from "./exit-codes.ts";
+
 /** How a step, or a run, ended. */
 export type Status = "success" | "failure" | "error" | "timeout" | "cancelled" | "skipped" | "interrupted";
 
@@ -18,16 +20,6 @@ export interface Outcome {
   readonly signal?: string;
   readonly error?: StepFailure;
 }
-
-/** Codes of failures that the author of the steps has to mend: exit code 2. */
-const AUTHOR_FAILURES: ReadonlySet<string> = new Set([
-  "COMPILE_FAILED",
-  "INPUT_INVALID",
-  "SECRET_INVALID",
-  "EXPRESSION_FAILED",
-  "REFERENCE_INVALID",
-  "STEP_NOT_FOUND",
-]);
 
 // Linux's numbers; those above 15 differ on other systems, where no shell's caller reads them.
 const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map([
@@ -51,19 +43,14 @@ const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map([
   ["SIGSYS", 31],
 ]);
 
-/**
- * The exit code of a command for an outcome: the failing process's own code; 2 for what the author has to mend;
- * 124 for a timeout; 128 and the number of the signal, so 130 and 143 for SIGINT and SIGTERM; 127 and 126 for a program that is not there or cannot be run;
- * otherwise 1.
- */
+/** The exit code of a command for an outcome, by the table of a job. */
 export function exitCodeOf(outcome: Outcome): number {
-  if (outcome.status === "success" || outcome.status === "skipped") return 0;
-  if (outcome.status === "timeout") return 124;
-  if (outcome.status === "cancelled") return 128 + (SIGNAL_NUMBERS.get(outcome.signal ?? "SIGTERM") ?? 15);
-  if (outcome.exitCode !== undefined && outcome.exitCode !== 0) return outcome.exitCode;
-  if (outcome.signal !== undefined) return 128 + (SIGNAL_NUMBERS.get(outcome.signal) ?? 0);
-  const code = outcome.error?.code ?? "";
-  if (code === "COMMAND_NOT_FOUND") return 127;
-  if (code === "COMMAND_NOT_EXECUTABLE") return 126;
-  return AUTHOR_FAILURES.has(code) ? 2 : 1;
+  const { status, exitCode, signal, error } = outcome;
+  if (status === "success" || status === "skipped") return JOB_EXITS.success.code;
+  if (status === "timeout") return JOB_EXITS.timeout.code;
+  if (status === "cancelled") return JOB_EXITS.cancelled.code + (SIGNAL_NUMBERS.get(signal ?? "SIGTERM") ?? 15);
+  if (exitCode !== undefined && exitCode !== 0) return exitCode;
+  if (signal !== undefined) return JOB_EXITS.killed.code + (SIGNAL_NUMBERS.get(signal) ?? 0);
+  const rows: readonly ExitCode[] = Object.values(JOB_EXITS);
+  return rows.find(({ errors = [] }) => errors.includes(error?.code ?? ""))?.code ?? JOB_EXITS.other.code;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { type JobRequest, type JobVariable, runAndFollow, startJob } from "@steps/client";
 import { defineCommand, flag, grouped, type OptionsOf, print, UsageError } from "@steps/console";
-import { decodeUtf8 } from "@steps/model";
+import { JOB_EXITS, decodeUtf8 } from "@steps/model";
 import { openTarget, type Target } from "../dial-target.ts";
 import { explainFailure } from "../explain-failure.ts";
 import { commonFlags, followFlags, windowsOf } from "../follow-flags.ts";
@@ -38,7 +38,7 @@ const flags = {
       summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
     }),
     timeout: flag.duration({
-      summary: "Stop the job after this time, exit code 124",
+      summary: `Stop the job after this time, exit code ${JOB_EXITS.timeout.code}`,
       env: "RUNNER_BRIDGE_TIMEOUT",
     }),
     grace: flag.duration({

@@ -1,5 +1,5 @@
 import { defineCommand, print } from "@steps/console";
-import { shortDigest } from "@steps/model";
+import { COMMAND_EXITS, shortDigest } from "@steps/model";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags, type FetchOptions } from "../run-flags.ts";
 
@@ -28,5 +28,5 @@ async function run(options: FetchOptions): Promise<number> {
   }
   const count = report.trees + report.archives;
   await print(`${count} components and archives checked, ${report.damaged.length} damaged\n`);
-  return report.damaged.length === 0 ? 0 : 1;
+  return report.damaged.length === 0 ? 0 : COMMAND_EXITS.failure.code;
 }

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
 import { jobVariables } from "@steps/engine";
+import { COMMAND_EXITS } from "@steps/model";
 import { requireCompiled } from "../diagnose.ts";
 import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { runFlags } from "../run-flags.ts";
@@ -51,7 +52,7 @@ async function run(options: Options, [argument]: readonly string[]): Promise<num
     throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
   const compiled = compileStepList({ name: "STEPS", text }, { isLenient: options.lenient });
   const specDefinition = requireCompiled(options, compiled);
-  if (specDefinition === undefined) return 2;
+  if (specDefinition === undefined) return COMMAND_EXITS.input.code;
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);
   const workDir = isJob ? absolute(projectDir) : process.cwd();

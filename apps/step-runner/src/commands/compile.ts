@@ -1,5 +1,5 @@
 import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
-import { encodeSpecDefinition } from "@steps/model";
+import { COMMAND_EXITS, encodeSpecDefinition } from "@steps/model";
 
 import { inputFlags, type InputOptions, readInput } from "../read-input.ts";
 
@@ -33,7 +33,7 @@ export const compile = defineCommand({
 
 async function run(options: Options, [path]: readonly string[]): Promise<number> {
   const compiled = options.eager ? await readTree(options, path) : await readBaseline(options, path);
-  if (compiled === undefined) return 2;
+  if (compiled === undefined) return COMMAND_EXITS.input.code;
   await print(
     options.output === "yaml" ? (await import("yaml")).stringify(compiled) : `${JSON.stringify(compiled, null, 2)}\n`,
   );

@@ -1,5 +1,6 @@
 import { defineCommand, flag, type OptionsOf, print, terminalOf, UsageError } from "@steps/console";
 import { CompileError, jobVariables } from "@steps/engine";
+import { COMMAND_EXITS } from "@steps/model";
 import { lockFlags, sourceFlags } from "../component-flags.ts";
 import { showDiagnostics } from "../diagnose.ts";
 import { openEngine } from "../open-engine.ts";
@@ -55,7 +56,7 @@ async function run(options: Options, [named]: readonly string[]): Promise<number
     return 0;
   } catch (error) {
     // Its diagnostics were shown.
-    if (error instanceof CompileError) return 2;
+    if (error instanceof CompileError) return COMMAND_EXITS.input.code;
     throw error;
   }
 }

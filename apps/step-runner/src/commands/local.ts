@@ -2,6 +2,7 @@ import { complain, defineCommand, type Flag, flag, grouped, type OptionsOf } fro
 import type { WorkflowJob } from "@steps/github-compiler";
 import { sourcesOf } from "../component-flags.ts";
 import { userDirectories } from "@steps/engine";
+import { COMMAND_EXITS } from "@steps/model";
 import { baseEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { givenVariables, jobFlags, readJob } from "../read-job.ts";
@@ -45,7 +46,7 @@ export const local = defineCommand({
 async function run(options: Options, [path = ".gitlab-ci.yml"]: readonly string[]): Promise<number> {
   if (isWorkflow(options, path)) return runWorkflow(options, path);
   const read = readJob(options, path);
-  if (read === undefined) return 2;
+  if (read === undefined) return COMMAND_EXITS.input.code;
   const { job, workDir } = read;
   const vars = job.variables;
   return runJob(options, {
@@ -65,7 +66,7 @@ async function run(options: Options, [path = ".gitlab-ci.yml"]: readonly string[
 async function runWorkflow(options: Options, path: string): Promise<number> {
   const { readWorkflowJob } = await import("../read-workflow-job.ts");
   const read = readWorkflowJob(options, path);
-  if (read === undefined) return 2;
+  if (read === undefined) return COMMAND_EXITS.input.code;
   const { specDefinition, positionOf, job, workDir, variables } = read;
   if (!isWanted(options, job)) return 0;
   const { id, name, workflowName = "", timeoutMinutes } = job;

@@ -1,4 +1,5 @@
 import { complain, defineCommand, errors, flag, type OptionsOf, writeWhole } from "@steps/console";
+import { COMMAND_EXITS } from "@steps/model";
 import { existsSync, readFileSync } from "node:fs";
 import { lockFile } from "../component-flags.ts";
 import { jobFlags } from "../read-job.ts";
@@ -36,13 +37,13 @@ export const lock = defineCommand({
 async function run(options: Options, named: readonly string[]): Promise<number> {
   const { lockText } = await import("../lock-text.ts");
   const locked = await lockText(options, named);
-  if (locked === undefined) return 2;
+  if (locked === undefined) return COMMAND_EXITS.input.code;
   const name = options.lockFile;
   const found = existsSync(name) ? readFileSync(name, "utf8") : undefined;
   if (options.check) {
     if (found === locked.text) return 0;
     complain(found === undefined ? `There is no lock "${name}"` : `The lock "${name}" is stale`);
-    return 1;
+    return COMMAND_EXITS.failure.code;
   }
   if (found !== locked.text) writeWhole(name, locked.text);
   await errors.write(Buffer.from(`${name}: ${locked.count} component${locked.count === 1 ? "" : "s"}\n`));

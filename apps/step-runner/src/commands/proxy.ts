@@ -1,4 +1,5 @@
 import { complain, defineCommand, type OptionsOf } from "@steps/console";
+import { COMMAND_EXITS } from "@steps/model";
 import { openSocket } from "../open-socket.ts";
 import { pump } from "../pump.ts";
 import { socketFlag } from "../socket-flag.ts";
@@ -21,10 +22,10 @@ async function run(options: OptionsOf<typeof socketFlag>): Promise<number> {
   const { socket, problem } = await openSocket(options.socket);
   if (socket === undefined) {
     complain(problem, "Start one with step-runner serve, or name its socket with --socket.");
-    return 1;
+    return COMMAND_EXITS.failure.code;
   }
   const error = await pump(process.stdin, process.stdout, socket);
   if (error === undefined) return 0;
   complain(`The connection broke: ${error.message}`);
-  return 1;
+  return COMMAND_EXITS.failure.code;
 }

@@ -1,6 +1,6 @@
 import { defineCommand, errors, flag, grouped, type OptionsOf, output, print, terminalOf } from "@steps/console";
 import { planReplay, type ReplayReport } from "@steps/engine";
-import { shortDigest } from "@steps/model";
+import { type ExitCode, REPLAY_EXITS, shortDigest } from "@steps/model";
 import { assertReplayable } from "@steps/trace";
 import { sourceFlags } from "../component-flags.ts";
 import { githubFlags, githubOptions } from "../github-flags.ts";
@@ -56,9 +56,7 @@ export const replay = defineCommand({
   summary: "Run a trace again with exactly its components and inputs, and compare",
   usage: "TRACE [flags]",
   description: [
-    "Components are verified before anything runs. Exit codes: 0 the same (also if the job failed in both, which the report says), 10 different, 11 a component is not what the " +
-      "trace names, 12 a component cannot be had, 13 a redacted value is missing, 14 the trace is damaged or was changed, 15 the runtime differs " +
-      "(with --strict), 16 a newer kind of trace, 130 cancelled, 1 a fault of the runner.",
+    `Components are verified before anything runs. Exit codes: ${exitCodes()}.`,
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
   ],
   flags,
@@ -81,7 +79,7 @@ async function run(options: Options, [path = ""]: readonly string[]): Promise<nu
     await print(plan(trace));
     return 0;
   }
-  if (!(await isWanted(options, trace))) return 130;
+  if (!(await isWanted(options, trace))) return REPLAY_EXITS.cancelled.code;
   const report = await execute(options, trace, path);
   const isJson = options.report === "json";
   await print(
@@ -124,6 +122,11 @@ async function isWanted({ yes }: Options, trace: Trace): Promise<boolean> {
   if (yes || !process.stdin.isTTY || !terminalOf(2).isTerminal) return true;
   await errors.write(Buffer.from(plan(trace)));
   return confirm("Run this?");
+}
+
+function exitCodes(): string {
+  const rows: readonly ExitCode[] = Object.values(REPLAY_EXITS);
+  return rows.flatMap(({ code, meaning }) => (meaning === undefined ? [] : [`${code} ${meaning}`])).join(", ");
 }
 
 function plan(trace: Trace): string {

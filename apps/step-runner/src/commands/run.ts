@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
 import type { Engine } from "@steps/engine";
 import {
+  COMMAND_EXITS,
   formatReference,
   type InputSpec,
   isStepsError,
@@ -73,7 +74,7 @@ async function execute(options: Options, [named]: readonly string[]): Promise<nu
   const { workDir = process.cwd() } = options;
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
   const input = readDefinition(options, named);
-  if (input === undefined) return 2;
+  if (input === undefined) return COMMAND_EXITS.input.code;
   const vars = { ...variablesFromEnvironment(options), ...options.job };
   const job = {
     entry: "run",

@@ -1,4 +1,5 @@
 import { defineCommand, errors, flag, type OptionsOf, print } from "@steps/console";
+import { COMMAND_EXITS } from "@steps/model";
 import { existsSync } from "node:fs";
 import { showDiagnostics } from "../diagnose.ts";
 import { inputFlags } from "../read-input.ts";
@@ -38,7 +39,7 @@ async function run(options: Options, named: readonly string[]): Promise<number> 
   const { checkInputs } = await import("../validate/check-inputs.ts");
   const checked = await checkInputs(options, named);
   await report(options.format, checked);
-  return countDiagnostics(checked).error > 0 ? 2 : 0;
+  return countDiagnostics(checked).error > 0 ? COMMAND_EXITS.input.code : 0;
 }
 
 async function report(format: Options["format"], checked: readonly Checked[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Diagnostic, printable } from "@steps/model";
+import { COMMAND_EXITS, type Diagnostic, printable } from "@steps/model";
 import { VERSION } from "../version.ts";
 import type { Checked } from "./checked.ts";
 import { type Region, regionOf } from "./region.ts";
@@ -57,7 +57,7 @@ export function toSarif(checked: readonly Checked[], options: SarifOptions): Sar
         tool: { driver: { name: "step-runner", semanticVersion: VERSION, rules: codes.map(rule) } },
         columnKind: "utf16CodeUnits",
         artifacts: files.map((file) => ({ location: locationOf(file, options) })),
-        invocations: [{ executionSuccessful: true, exitCode: hasErrors ? 2 : 0 }],
+        invocations: [{ executionSuccessful: true, exitCode: hasErrors ? COMMAND_EXITS.input.code : 0 }],
         results,
       },
     ],
