@@ -18,6 +18,7 @@ export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.
 export { foldJournal, type FoldedJournal } from "./fold-journal.ts";
 export { describeJob } from "./github/describe-job.ts";
 export { type GitFacts, readGitFacts } from "./github/git-facts.ts";
+export { sharedArtifacts } from "./github/shared-artifacts.ts";
 export type { GithubOptions } from "./github/github-options.ts";
 export { type JobVariables, type MarkedVariables, markVariables } from "./job-secrets.ts";
 export type { TraceSync } from "./journal-file.ts";

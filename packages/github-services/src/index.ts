@@ -1,3 +1,4 @@
+export { type ArtifactRegistry, createArtifactRegistry, type StoredArtifact } from "./artifact/artifact-registry.ts";
 export { isServicesError, ServicesError } from "./error.ts";
 export type { ServicesErrorCode } from "./error.ts";
 export { DEFAULT_LIMITS } from "./options.ts";

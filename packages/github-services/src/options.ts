@@ -1,3 +1,4 @@
+import type { ArtifactRegistry } from "./artifact/artifact-registry.ts";
 /** The limits that the services set for themselves and their clients. Sizes are in bytes, times in milliseconds. */
 export interface ServiceLimits {
   /**
@@ -65,6 +66,11 @@ export interface ServicesOptions {
   readonly cacheDir: string;
   /** Artifacts of this job: `NAME/` with files (v3), `NAME.zip` or the single file (v4). Made when missing. */
   readonly artifactDir: string;
+  /**
+   * The artifacts of the jobs before this one, which may be downloaded and which this job adds to; those of v4 alone. Default:
+   * none, and those of this job go with it.
+   */
+  readonly artifacts?: ArtifactRegistry;
   readonly runId: string;
   readonly jobId: string;
   /** Caches are only found under the scope that saved them: the name of a repository. Default: one common scope. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, withDefaults } from "@steps/model";
-import { createArtifactRegistry } from "./artifact/artifact-registry.ts";
+import { createArtifactRegistry, type StoredArtifact } from "./artifact/artifact-registry.ts";
 import { createArtifactV3 } from "./artifact/artifact-v3.ts";
 import type { ArtifactParts } from "./artifact/artifact-v4.ts";
 import { createArtifactV4 } from "./artifact/artifact-v4.ts";
@@ -88,9 +88,22 @@ async function open(options: ServicesOptions, closers: Closers): Promise<Service
   const secret = randomBytes(32);
   const { runId, jobId } = options;
   const token = createRuntimeToken(secret, { runId, jobId, nowMs: Date.now() });
-  const registry = createArtifactRegistry(limits.maxArtifacts);
+  const registry = options.artifacts ?? createArtifactRegistry(limits.maxArtifacts);
+  const own: StoredArtifact[] = [];
+  const put = (artifact: StoredArtifact): void => {
+    own.push(artifact);
+    registry.put(artifact);
+  };
   const budget = createBudget(limits.maxArtifactBytes, "Artifacts of a job");
-  const artifactParts = { dir: options.artifactDir, work: artifactWork, budget, registry, limits, runId, jobId };
+  const artifactParts = {
+    dir: options.artifactDir,
+    work: artifactWork,
+    budget,
+    registry: { ...registry, put },
+    limits,
+    runId,
+    jobId,
+  };
 
   const server = await startLoopbackServer(
     { host: options.host ?? DEFAULT_HOST, limits },
@@ -113,7 +126,10 @@ async function open(options: ServicesOptions, closers: Closers): Promise<Service
       ACTIONS_RESULTS_URL: baseUrl,
       ACTIONS_CACHE_SERVICE_V2: "true",
     },
-    artifacts: () => registry.all().map(({ name, path, bytes }) => ({ name, path, bytes })),
+    artifacts: () => {
+      const kept = new Set(registry.all());
+      return own.filter((artifact) => kept.has(artifact)).map(({ name, path, bytes }) => ({ name, path, bytes }));
+    },
     close: closers.close,
     [Symbol.asyncDispose]: closers.close,
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { tempDir } from "@steps/testkit";
+import { createArtifactRegistry } from "../src/index.ts";
 import { openServices } from "./fixtures.ts";
 import type { Reply, Wire } from "./wire.ts";
 import { openWire } from "./wire.ts";
@@ -252,4 +253,19 @@ test("v3 does not follow a link that a step put in its way", async () => {
   expect((await wire.send("GET", item(`${base}/item`, "site/link"))).status).toBe(404);
   expect(readdirSync(outside)).toEqual(["file"]);
   expect(readFileSync(join(outside, "file"), "utf8")).toBe("precious");
+});
+
+test("startServices() lets a later job download what an earlier one uploaded, and names only its own", async () => {
+  const artifacts = createArtifactRegistry(10);
+  const artifactDir = join(tempDir(), "artifacts");
+  const first = await openServices({ artifactDir, artifacts });
+  expect((await upload(openWire(first), "site", { body: "from the first" })).status).toBe(200);
+  expect(first.artifacts().map(({ name }) => name)).toEqual(["site"]);
+  await first.close();
+  const second = await openServices({ artifactDir, artifacts });
+  const wire = openWire(second);
+  const { json } = await wire.call("Artifact", "GetSignedArtifactURL", { ...RUN, name: "site" });
+  expect((await wire.send("GET", String(json["signed_url"]))).text).toBe("from the first");
+  expect(second.artifacts()).toEqual([]);
+  expect((await upload(wire, "site")).status).toBe(409);
 });

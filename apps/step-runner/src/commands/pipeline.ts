@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineCommand, errors, print, UsageError } from "@steps/console";
-import { userDirectories } from "@steps/engine";
+import { sharedArtifacts, userDirectories } from "@steps/engine";
 import { Places } from "@steps/pipeline";
 import { copyProject, Workspaces } from "@steps/workspace";
 import { hideEnvironment } from "../hide-environment.ts";
@@ -73,6 +73,7 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
         options.inPlace
           ? Promise.resolve(project)
           : copyProject({ project, target: workspaces.next(), env: process.env, signal }),
+      artifacts: await sharedArtifacts(),
       artifactDir: options.artifactDir ?? join(workspaces.next(), "artifacts"),
       exitCodes,
     },

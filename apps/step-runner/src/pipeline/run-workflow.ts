@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { complain, UsageError } from "@steps/console";
-import type { Engine, RunHooks } from "@steps/engine";
+import type { Engine, GithubOptions, RunHooks } from "@steps/engine";
 import {
   type CallWork,
   compileWorkflowJob,
@@ -39,6 +39,8 @@ export interface PipelineContext {
   readonly workspaceOf: (signal: AbortSignal) => Promise<string>;
   /** The folder that the jobs hand artifacts on in: absolute. */
   readonly artifactDir: string;
+  /** The artifacts that the jobs hand on. */
+  readonly artifacts: NonNullable<GithubOptions["artifacts"]>;
   /** The exit codes of the jobs that failed, in the order of their ends. */
   readonly exitCodes: number[];
 }
@@ -112,7 +114,7 @@ function runJobs(
 }
 
 async function runSteps(
-  { options, engine, stop, view, workspaceOf, artifactDir, exitCodes }: PipelineContext,
+  { options, engine, stop, view, workspaceOf, artifactDir, artifacts, exitCodes }: PipelineContext,
   { source, facts, secrets, path }: Workflow,
   work: StepsWork,
   signal: AbortSignal,
@@ -150,7 +152,7 @@ async function runSteps(
           baseDir: workDir,
         },
       ),
-      github: { ...githubOptions(options), artifactDir },
+      github: { ...githubOptions(options), artifactDir, artifacts },
       isLenient: options.lenient,
       timeoutMs: options.timeout ?? (job.timeoutMinutes === undefined ? undefined : job.timeoutMinutes * 60_000),
       graceMs: options.grace,

@@ -51,6 +51,7 @@ export function openActionHost(options: HostOptions): OpenActionHost {
       services ??= startServices({
         cacheDir: join(options.cacheDir, "actions-cache"),
         artifactDir: options.artifactDir ?? join(options.stateDir, "artifacts", options.traceId),
+        artifacts: options.artifacts,
         runId: state.runId,
         jobId: state.job,
         scope: state.repository,

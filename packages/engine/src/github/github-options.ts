@@ -1,3 +1,4 @@
+import type { ArtifactRegistry } from "@steps/github-services";
 import type { Value } from "@steps/model";
 
 /** Settings for the GitHub actions of a job that do not follow from the job's variables. */
@@ -15,6 +16,8 @@ export interface GithubOptions {
   readonly summaryFile?: string;
   /** Absolute: where uploaded artifacts go. Default: below the state directory, a folder for each run. */
   readonly artifactDir?: string;
+  /** The artifacts that the jobs of a pipeline hand on, from `sharedArtifacts()`. Default: those of this job alone. */
+  readonly artifacts?: ArtifactRegistry;
   /** Absolute: where tools are looked for. Default: `RUNNER_TOOL_CACHE`, `AGENT_TOOLSDIRECTORY`, or below the cache directory. */
   readonly toolCacheDir?: string;
   readonly isDebug?: boolean;

@@ -21,7 +21,7 @@ export interface StoredArtifact {
   readonly createdAtMs: number;
 }
 
-/** Artifacts of the job, by their names and numbers. */
+/** Artifacts of a job, or of the jobs of a pipeline, by their names and numbers. */
 export interface ArtifactRegistry {
   readonly all: () => readonly StoredArtifact[];
   readonly find: (protocol: StoredArtifact["protocol"], name: string) => StoredArtifact | undefined;
@@ -32,7 +32,7 @@ export interface ArtifactRegistry {
   readonly nextId: () => number;
 }
 
-/** An empty registry. */
+/** An empty registry. @param maxArtifacts the number that it holds; `nextId()` refuses more */
 export function createArtifactRegistry(maxArtifacts: number): ArtifactRegistry {
   const artifacts = new Map<string, StoredArtifact>();
   let lastId = 0;
