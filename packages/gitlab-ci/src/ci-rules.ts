@@ -1,9 +1,11 @@
 import type { DiagnosticRule } from "@steps/model";
 import type { Report } from "@steps/source";
 import { RULE_RULES, type RuleCode } from "./rules/rule-codes.ts";
+import { LOAD_RULES, type LoadCode } from "./load/load-rules.ts";
 
 /** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of `@steps/source` come besides. */
 export type CiCode =
+  | LoadCode
   | "hidden-job"
   | "invalid-file"
   | "invalid-job"
@@ -21,6 +23,7 @@ export type CiReport = Report<CiCode>;
 
 /** The meaning of each code, and advice on what to do. */
 export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
+  ...LOAD_RULES,
   "hidden-job": { title: "The job is hidden", help: "A job whose name begins with a dot never runs. Choose another." },
   "invalid-file": {
     title: "The file is no configuration",

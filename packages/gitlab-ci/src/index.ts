@@ -1,5 +1,33 @@
-export { CI_RULES, type CiCode } from "./ci-rules.ts";
+export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
 export { listJobs } from "./list-jobs.ts";
+export { toCiText, toCiValue } from "./load/ci-value.ts";
+export type { InputCondition, InputTools, MatchPattern } from "./load/inputs/resolve-inputs.ts";
+export type {
+  ComponentFacts,
+  ConditionScope,
+  Eventually,
+  FileContext,
+  FileRequest,
+  IncludeRules,
+  ListFiles,
+  ListRequest,
+  LoadedFile,
+  LoadFailure,
+  LoadFile,
+} from "./load/load-file.ts";
+export {
+  loadPipeline,
+  loadPipelineNow,
+  type LoadPipelineOptions,
+  type LoadPipelineResult,
+} from "./load/load-pipeline.ts";
+export {
+  type JobInstance,
+  keywordPosition,
+  keywordValue,
+  type LoadedJob,
+  type LoadedPipeline,
+} from "./load/loaded-pipeline.ts";
 export {
   type TranslatedJob,
   translateJob,

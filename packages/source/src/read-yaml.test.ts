@@ -67,6 +67,12 @@ describe("readYaml", () => {
     expect(value("!!str 1.0")).toBe("1.0");
   });
 
+  test("takes the last of two equal keys when it is told to, with a warning", () => {
+    const { documents, diagnostics } = readYaml({ name: "t", text: "a: 1\nb: 2\na: 3\n" }, { takesLastKey: true });
+    expect(documents.map(toValue)).toEqual([Object.assign(Object.create(null), { a: 3, b: 2 })]);
+    expect(diagnostics).toMatchObject([{ severity: "warning", code: "duplicate-key", position: { line: 3 } }]);
+  });
+
   test("counts positions behind a byte order mark and Windows line ends", () => {
     const { diagnostics } = read("\uFEFFa: 1\r\nb: 2\r\nb: 3\r\n");
     expect(diagnostics).toMatchObject([{ code: "duplicate-key", position: { line: 3, column: 1 } }]);

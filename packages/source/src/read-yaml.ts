@@ -10,6 +10,8 @@ import type { YamlNode } from "./yaml-node.ts";
 export interface ReadYamlOptions {
   /** Tags that are kept on their nodes instead of being errors: `["!reference"]`. */
   readonly tags?: readonly string[];
+  /** Says that of two equal keys the last one counts, with a warning, as Ruby's reader has it; by default they are an error. */
+  readonly takesLastKey?: boolean;
 }
 
 export interface YamlDocuments {
@@ -21,7 +23,7 @@ export interface YamlDocuments {
 
 /**
  * Reads a text as YAML 1.2 (core schema) with merge keys; JSON is read as the YAML it is. Bounded in size, nesting,
- * documents and alias expansion. Duplicate keys are errors. Never throws: what is wrong is a diagnostic.
+ * documents and alias expansion. Never throws: what is wrong is a diagnostic.
  */
 export function readYaml(source: Source, options: ReadYamlOptions = {}): YamlDocuments {
   const report = new Report();
@@ -30,7 +32,7 @@ export function readYaml(source: Source, options: ReadYamlOptions = {}): YamlDoc
   try {
     const parsed = parseDocuments(source, report);
     if (parsed === undefined || report.hasErrors) return broken();
-    const trees = parsed.map((document) => buildYamlTree(document, { source, report, tags: options.tags ?? [] }));
+    const trees = parsed.map((document) => buildYamlTree(document, { source, report, ...options }));
     return {
       documents: trees.map((tree) => tree.node),
       diagnostics: report.finish(),

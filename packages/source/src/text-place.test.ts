@@ -40,4 +40,10 @@ describe("textPlace", () => {
     const node = childOf(readYaml({ name: "t", text: "key: 'ab'\n" }).documents[0], "key") as YamlNode;
     expect(textPlace(node, 2, 1)).toMatchObject({ offset: 8, length: 1 });
   });
+
+  test("is all of a text that does not stand in the source as it is", () => {
+    const node = childOf(readYaml({ name: "t", text: "key: ab\n" }).documents[0], "key") as YamlNode;
+    const made: YamlNode = { ...node, text: "much longer", isMade: true } as YamlNode;
+    expect(textPlace(made, 5, 2)).toMatchObject({ offset: 5, length: 2 });
+  });
 });

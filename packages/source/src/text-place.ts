@@ -19,7 +19,7 @@ export function textPlace(node: YamlNode, offset: number, length: number): Span 
     }
     return node;
   }
-  if (node.kind !== "scalar") return node;
+  if (node.kind !== "scalar" || node.isMade === true) return node;
   const units = visibleUnits(node);
   const first = countVisible(node.text, 0, offset);
   const count = countVisible(node.text, offset, offset + length);

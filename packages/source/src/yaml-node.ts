@@ -23,6 +23,8 @@ export interface YamlScalar extends YamlNodeBase {
   /** As written, without quotes and escapes: `1.0` for the number 1. */
   readonly text: string;
   readonly style: "plain" | "single-quoted" | "double-quoted" | "block";
+  /** Set when the text is not what stands in the source at this place: a part of it has the place of the whole. Absent for what was read. */
+  readonly isMade?: boolean;
 }
 
 export interface YamlList extends YamlNodeBase {

@@ -8,7 +8,8 @@ import { describeNode, type YamlEntry, type YamlNode, type YamlScalar } from "./
 interface TreeContext {
   readonly source: Source;
   readonly report: Report;
-  readonly tags: readonly string[];
+  readonly tags?: readonly string[];
+  readonly takesLastKey?: boolean;
 }
 
 /** A finished node with what it costs: nodes with aliases followed, and levels. */
@@ -76,7 +77,7 @@ function buildContent(node: Node | null, offset: number, state: BuildState): Bui
 function readTag(node: Node | null, place: Span, state: BuildState): string | undefined {
   const tag = node?.tag;
   if (tag === undefined || CORE_TAG.test(tag)) return undefined;
-  if (state.tags.includes(tag)) return tag;
+  if (state.tags?.includes(tag) === true) return tag;
   state.report.error(place, { code: "unknown-tag", message: `Unknown tag: "${tag.slice(0, 80)}"` });
   return undefined;
 }
@@ -162,14 +163,13 @@ function buildKey(key: Node | null, offset: number, state: BuildState): YamlScal
 function addEntry(entries: Map<string, YamlEntry>, entry: YamlEntry, state: BuildState): void {
   const { key } = entry;
   const before = entries.get(key.text);
-  if (before === undefined) entries.set(key.text, entry);
-  else {
-    state.report.error(key, () => ({
-      code: "duplicate-key",
-      message: `The key is given twice: "${key.text.slice(0, 80)}"`,
-      hint: `The first one is in line ${spanPosition(before.key).line}.`,
-    }));
-  }
+  if (before === undefined || state.takesLastKey === true) entries.set(key.text, entry);
+  if (before === undefined) return;
+  state.report.add(state.takesLastKey === true ? "warning" : "error", key, () => ({
+    code: "duplicate-key",
+    message: `The key is given twice: "${key.text.slice(0, 80)}"`,
+    hint: `The first one is in line ${spanPosition(before.key).line}${state.takesLastKey === true ? ", and is lost" : ""}.`,
+  }));
 }
 
 /** The mapping's own entries take precedence over those that it merges, and earlier merges over later ones. */

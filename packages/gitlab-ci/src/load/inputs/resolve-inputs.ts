@@ -1,0 +1,177 @@
+import { nearest, type Value, quote } from "@steps/model";
+import type { Span, YamlNode, YamlScalar } from "@steps/source";
+import { readPsychScalar } from "../../psych.ts";
+import { toCiText, toCiValue } from "../ci-value.ts";
+import type { CiReport } from "../../ci-rules.ts";
+import { isMapping, isNull, stringOf } from "../nodes.ts";
+import type { InputRule, InputSpec, InputType } from "./read-header.ts";
+
+/** Says whether a text matches a regular expression of RE2 anywhere, or what is wrong with the expression. */
+export type MatchPattern = (pattern: string, text: string) => boolean | { readonly message: string };
+
+/** Says whether the `if` of an input's rule holds for the values of the other inputs; what is wrong is reported. */
+export type InputCondition = (condition: YamlScalar, inputs: ReadonlyMap<string, Value>, report: CiReport) => boolean;
+
+/** The functions that resolving inputs needs from its caller. */
+export interface InputTools {
+  /** Absent: an input with `regex` is refused. */
+  readonly matchPattern?: MatchPattern | undefined;
+  /** Absent: an input with a rule that has `if` is refused. */
+  readonly inputCondition?: InputCondition | undefined;
+}
+
+/** The inputs of one file: what is declared and what is given. */
+export interface InputsOfFile {
+  readonly specs: ReadonlyMap<string, InputSpec>;
+  /** The mapping that the include gives; `undefined` when it gives none. */
+  readonly given: YamlNode | undefined;
+  /** The include, or the top of the file: the place of what is missing. */
+  readonly at: Span | undefined;
+}
+
+interface State extends InputsOfFile {
+  readonly report: CiReport;
+  readonly tools: InputTools;
+  readonly values: Map<string, YamlNode | "open" | undefined>;
+}
+
+/** The value of each input: what is given, else the default. What does not fit its declaration is reported. */
+export function resolveInputs(
+  inputs: InputsOfFile,
+  tools: InputTools,
+  report: CiReport,
+): ReadonlyMap<string, YamlNode> {
+  const state: State = { ...inputs, report, tools, values: new Map() };
+  const { given, specs } = inputs;
+  if (given !== undefined && !isMapping(given) && !isNull(given)) {
+    report.error(given, { code: "invalid-include", message: `"inputs" is not a mapping of names and values` });
+  }
+  for (const [name, { key }] of isMapping(given) ? given.entries : []) {
+    if (!specs.has(name)) reportUnknown(name, key, state);
+  }
+  for (const name of specs.keys()) valueOf(name, state);
+  return new Map([...state.values].flatMap(([name, value]) => (typeof value === "object" ? [[name, value]] : [])));
+}
+
+function reportUnknown(name: string, key: YamlScalar, { specs, report }: State): void {
+  const guess = nearest(name, specs.keys());
+  const list = specs.size === 0 ? "The file declares no inputs." : undefined;
+  report.error(key, {
+    code: "unknown-pipeline-input",
+    message: `The file has no input ${quote(name)}`,
+    hint: guess === undefined ? list : `Did you mean ${quote(guess)}?`,
+  });
+}
+
+function valueOf(name: string, state: State): YamlNode | undefined {
+  const before = state.values.get(name);
+  if (before !== undefined && before !== "open") return before;
+  if (state.values.has(name)) {
+    if (before === "open") reportCircle(name, state);
+    return undefined;
+  }
+  state.values.set(name, "open");
+  const value = resolve(name, state);
+  state.values.set(name, value);
+  return value;
+}
+
+function reportCircle(name: string, { specs, report }: State): void {
+  report.error(specs.get(name)?.key, {
+    code: "circular-inputs",
+    message: `The rules of the input ${quote(name)} depend on its own value`,
+  });
+}
+
+function resolve(name: string, state: State): YamlNode | undefined {
+  const { specs, given, at, report } = state;
+  const spec = specs.get(name) as InputSpec;
+  const rule = chooseRule(spec, state);
+  const own = isMapping(given) ? given.entries.get(name)?.value : undefined;
+  const isGiven = own !== undefined && !isNull(own);
+  const value = isGiven ? own : (rule?.default ?? spec.default);
+  if (value === undefined) {
+    report.error(at ?? spec.key, {
+      code: "missing-pipeline-input",
+      message: `The input ${quote(name)} is not given`,
+    });
+    return undefined;
+  }
+  const options = rule?.options ?? spec.options;
+  const finding = findMisfit(value, { type: spec.type, options }) ?? misfitOfPattern(value, spec, state);
+  if (finding === undefined) return value;
+  const what = isGiven ? "The value" : "The default";
+  report.error(value, {
+    code: "invalid-pipeline-input",
+    message: `${what} of the input ${quote(name)} ${finding.problem}`,
+    hint: finding.hint,
+  });
+  return undefined;
+}
+
+interface Misfit {
+  readonly problem: string;
+  readonly hint?: string;
+}
+
+function findMisfit(
+  value: YamlNode,
+  { type, options }: { readonly type: InputType; readonly options: readonly YamlNode[] | undefined },
+): Misfit | undefined {
+  const found = typeOfNode(value);
+  if (found !== type) {
+    const hint = type === "string" && value.kind === "scalar" ? { hint: "Quote it." } : {};
+    return { problem: `must be of type ${type}, found ${found}`, ...hint };
+  }
+  if (options === undefined || options.some((option) => isSame(option, value))) return undefined;
+  const list = options.map((option) => quote(toCiText(toCiValue(option), option)));
+  return { problem: "is not one of its options", hint: `The options are ${list.join(", ")}.` };
+}
+
+function typeOfNode(node: YamlNode): InputType | "mapping" | "reference" | "date" | "nothing" {
+  if (node.tag !== undefined) return "reference";
+  if (node.kind !== "scalar") return node.kind === "list" ? "array" : "mapping";
+  const { kind } = readPsychScalar(node);
+  if (kind === "integer" || kind === "float") return "number";
+  return kind === "null" ? "nothing" : kind;
+}
+
+function isSame(option: YamlNode, value: YamlNode): boolean {
+  return JSON.stringify(toCiValue(option)) === JSON.stringify(toCiValue(value));
+}
+
+function misfitOfPattern(value: YamlNode, { regex }: InputSpec, { tools, report }: State): Misfit | undefined {
+  const text = stringOf(value);
+  if (regex === undefined || text === undefined) return undefined;
+  if (tools.matchPattern === undefined) {
+    report.error(regex, { code: "not-supported", message: `"regex" of an input is not supported here` });
+    return undefined;
+  }
+  const matches = tools.matchPattern(regex.text, text);
+  if (typeof matches === "boolean") return matches ? undefined : { problem: `does not match ${quote(regex.text)}` };
+  report.error(regex, { code: "invalid-header", message: `The pattern cannot be used: ${matches.message}` });
+  return undefined;
+}
+
+function chooseRule({ rules = [] }: InputSpec, state: State): InputRule | undefined {
+  return rules.find(({ condition }) => condition === undefined || holds(condition, state));
+}
+
+const NAMED_INPUT = /\$\[\[\s*inputs\.([A-Za-z0-9_-]+)\s*\]\]/g;
+
+function holds(condition: YamlScalar, state: State): boolean {
+  const { specs, report, tools } = state;
+  const values = new Map<string, Value>();
+  for (const [, name = ""] of condition.text.matchAll(NAMED_INPUT)) {
+    if (!specs.has(name)) {
+      reportUnknown(name, condition, state);
+      return false;
+    }
+    const value = valueOf(name, state);
+    if (value === undefined) return false;
+    values.set(name, toCiValue(value));
+  }
+  if (tools.inputCondition !== undefined) return tools.inputCondition(condition, values, report);
+  report.error(condition, { code: "not-supported", message: `"if" of an input is not supported here` });
+  return false;
+}
