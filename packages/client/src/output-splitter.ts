@@ -119,20 +119,23 @@ export class OutputSplitter {
   }
 }
 
-/** Absent for a message whose bytes are not its last field, or that has others than ours. */
+const BYTES_FIELD = FollowIOResponseSchema.field.stream.number;
+
+/** Absent for a message whose bytes are not its last field. */
 function readHead(bytes: Uint8Array, length: number): Head | undefined {
   const reader = new BinaryReader(bytes);
-  let stream: OutputPiece["stream"] = "stdout";
-  let offset = 0;
   try {
     while (reader.pos < reader.len) {
+      const end = reader.pos;
       const [no, type] = reader.tag();
-      if (no === 2 && type === WireType.Varint) stream = nameOf(reader.int32());
-      else if (no === 3 && type === WireType.Varint) offset = Number(reader.int64());
-      else if (no === 1 && type === WireType.LengthDelimited) {
-        const count = reader.uint32();
-        return reader.pos + count === length ? { stream, offset, start: reader.pos, bytes: count } : undefined;
-      } else return undefined;
+      if (no !== BYTES_FIELD || type !== WireType.LengthDelimited) {
+        reader.skip(type, no);
+        continue;
+      }
+      const count = reader.uint32();
+      if (reader.pos + count !== length) return undefined;
+      const { streamType, offset } = fromBinary(FollowIOResponseSchema, bytes.subarray(0, end));
+      return { stream: nameOf(streamType), offset: Number(offset), start: reader.pos, bytes: count };
     }
   } catch {
     // Cut off by the end of what was looked at: the whole message will tell.

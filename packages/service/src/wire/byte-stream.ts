@@ -18,10 +18,12 @@ export interface ByteMessage {
   readonly fields: Uint8Array;
 }
 
-/** A server-streaming call whose messages carry bytes in their field 1. */
+/** A server-streaming call whose messages carry bytes, which are sent as their last field. */
 export interface ByteCall<Input extends DescMessage> {
   readonly name: string;
   readonly input: Input;
+  /** The number of the field with the bytes. */
+  readonly bytesField: number;
   /** Holds a request to the rules of its schema. */
   readonly check: (message: MessageShape<Input>) => Promise<void>;
   readonly messages: (
@@ -77,7 +79,7 @@ async function answer<Input extends DescMessage>(
     for await (const piece of call.messages(message, toHeaders(headers), signal)) {
       if (stream.destroyed) return;
       if (!stream.headersSent) respond(stream);
-      if (!write(stream, piece)) await drained(stream);
+      if (!write(stream, piece, call.bytesField)) await drained(stream);
     }
     signal.throwIfAborted();
   } catch (error) {
@@ -106,8 +108,8 @@ function statusOf(failure: ConnectError | undefined): Record<string, string> {
 }
 
 /** Both parts go down together, and neither is copied. */
-function write(stream: ServerHttp2Stream, { bytes, fields }: ByteMessage): boolean {
-  const field = new BinaryWriter().tag(1, WireType.LengthDelimited).uint32(bytes.length).finish();
+function write(stream: ServerHttp2Stream, { bytes, fields }: ByteMessage, bytesField: number): boolean {
+  const field = new BinaryWriter().tag(bytesField, WireType.LengthDelimited).uint32(bytes.length).finish();
   const head = Buffer.allocUnsafe(FRAME_BYTES + fields.length + field.length);
   head[0] = 0;
   head.writeUInt32BE(fields.length + field.length + bytes.length, 1);

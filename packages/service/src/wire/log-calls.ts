@@ -1,8 +1,9 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { create, toBinary } from "@bufbuild/protobuf";
 import {
   type FollowIORequest,
   FollowIORequestSchema,
   FollowIOResponse_StreamType,
+  FollowIOResponseSchema,
   gitlab,
   StepRunner,
 } from "@steps/proto/service";
@@ -38,15 +39,24 @@ export function readLog(
   return job.readStamped(Number(offset), call.signal);
 }
 
+/** The fields of a message of `FollowIO` that are not its bytes. */
+export function outputFields({ stream, offset }: OutputPiece): {
+  readonly streamType: FollowIOResponse_StreamType;
+  readonly offset: bigint;
+} {
+  return { streamType: FollowIOResponse_StreamType[stream], offset: BigInt(offset) };
+}
+
 /** `steps.v1.StepRunner/FollowIO` for gRPC clients. */
 export function followIOCall(context: CallContext): ByteCall<typeof FollowIORequestSchema> {
   return {
     name: `${StepRunner.typeName}/FollowIO`,
     input: FollowIORequestSchema,
+    bytesField: FollowIOResponseSchema.field.stream.number,
     check: (message) => checkRequest(FollowIORequestSchema, message),
     async *messages(message, headers, signal) {
       for await (const piece of readOutput(context, message, { headers, signal }))
-        yield { bytes: piece.bytes, fields: fieldsOf(piece) };
+        yield { bytes: piece.bytes, fields: encodeFields(piece) };
     },
   };
 }
@@ -56,6 +66,7 @@ export function followLogsCall(context: CallContext): ByteCall<typeof gitlab.Fol
   return {
     name: `${gitlab.StepRunner.typeName}/FollowLogs`,
     input: gitlab.FollowLogsRequestSchema,
+    bytesField: gitlab.FollowLogsResponseSchema.field.data.number,
     check: () => Promise.resolve(),
     async *messages(message, headers, signal) {
       for await (const bytes of readLog(context, message, { headers, signal })) yield { bytes, fields: NO_FIELDS };
@@ -65,10 +76,6 @@ export function followLogsCall(context: CallContext): ByteCall<typeof gitlab.Fol
 
 const NO_FIELDS: ByteMessage["fields"] = new Uint8Array(0);
 
-// FollowIOResponse: stream_type 2 and offset 3, which are not written where they are 0.
-function fieldsOf({ stream, offset }: OutputPiece): Uint8Array {
-  const writer = new BinaryWriter();
-  if (stream !== "stdout") writer.tag(2, WireType.Varint).int32(FollowIOResponse_StreamType[stream]);
-  if (offset !== 0) writer.tag(3, WireType.Varint).int64(BigInt(offset));
-  return writer.finish();
+function encodeFields(piece: OutputPiece): Uint8Array {
+  return toBinary(FollowIOResponseSchema, create(FollowIOResponseSchema, outputFields(piece)));
 }

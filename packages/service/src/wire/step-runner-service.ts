@@ -1,10 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { FollowIOResponse_StreamType, type StepRunner } from "@steps/proto/service";
+import type { StepRunner } from "@steps/proto/service";
 import { encodeTrace } from "@steps/trace";
 import { ServiceError } from "../service-error.ts";
 import { mayUse, requireJob, requireToken } from "./job-access.ts";
 import { jobMessage, resultMessage } from "./job-message.ts";
-import { readOutput } from "./log-calls.ts";
+import { outputFields, readOutput } from "./log-calls.ts";
 import { readRunRequest } from "./read-run-request.ts";
 import { assertMayRun, type CallContext, startJob } from "./start-job.ts";
 
@@ -26,8 +26,8 @@ export function stepRunnerService(context: CallContext): ServiceImpl<typeof Step
     },
     async *followIO(request, { requestHeader, signal }) {
       const call = { headers: requestHeader, signal };
-      for await (const { stream, bytes, offset } of readOutput(context, request, call))
-        yield { stream: bytes, streamType: FollowIOResponse_StreamType[stream], offset: BigInt(offset) };
+      for await (const piece of readOutput(context, request, call))
+        yield { stream: piece.bytes, ...outputFields(piece) };
     },
     cancel({ id }, { requestHeader }) {
       requireJob(jobs, id, requestHeader).cancel();
