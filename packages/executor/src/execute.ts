@@ -121,7 +121,7 @@ async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {
   const { specDefinition, baseDir, positionOf } = job;
   const given: Inputs = job.inputs;
   checkInputNames(Object.keys(given), specDefinition.spec);
-  const inputs = resolveInputs(given, specDefinition.spec, { allowJsonText: true });
+  const inputs = await resolveInputs(given, specDefinition.spec, { allowJsonText: true });
   Object.assign(run.jobInputs, inputs);
   const source = { pointer: "", positionOf };
   const level: Level = {

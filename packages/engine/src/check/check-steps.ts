@@ -153,7 +153,7 @@ export class StepChecker {
     const { step } = invocation;
     const { github } = specDefinition.definition;
     if (github !== undefined && step.kind === "action") this.#checkAction(invocation, specDefinition, at);
-    else for (const problem of findCallProblems(invocation, specDefinition.spec)) this.#reportCall(problem, at);
+    else for (const problem of await findCallProblems(invocation, specDefinition.spec)) this.#reportCall(problem, at);
     const known = {
       ...common,
       ...(component === undefined ? {} : { component }),

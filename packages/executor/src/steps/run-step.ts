@@ -194,7 +194,7 @@ async function enter(run: Run, call: Call, opened: OpenedStep): Promise<StepEnd>
       { path: itemPath, invocation, opened, given: given.inputs, env: given.env },
     );
   }
-  const inputs = resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
+  const inputs = await resolveInputs(given.inputs, specDefinition.spec, { onLeak: leakReporter(run, path) });
   const seesCaller = reference.kind === "inline" && reference.seesCallerInputs;
   const granted = resolveSecrets(given.secrets, specDefinition.spec);
   const level: Level = {

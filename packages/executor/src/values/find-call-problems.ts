@@ -15,12 +15,13 @@ export interface CallProblem {
  * What is wrong with the inputs and secrets of an invocation by the spec of the step it names, as far as it can be known
  * before anything runs: a value with an expression in it may be anything.
  */
-export function findCallProblems(
+export async function findCallProblems(
   invocation: Pick<StepInvocation, "inputs" | "secrets">,
   spec: Spec,
-): readonly CallProblem[] {
+): Promise<readonly CallProblem[]> {
   const { inputs, secrets = {} } = invocation;
-  const problems = Object.entries(inputs).flatMap(([name, value]) => problemOfInput(name, value, spec) ?? []);
+  const found = await Promise.all(Object.entries(inputs).map(([name, value]) => problemOfInput(name, value, spec)));
+  const problems = found.filter((problem) => problem !== undefined);
   const isOpen = Object.keys(inputs).some(holdsExpression);
   for (const [name, input] of Object.entries(spec.inputs)) {
     if (isOpen || input.default !== undefined || Object.hasOwn(inputs, name)) continue;
@@ -29,20 +30,20 @@ export function findCallProblems(
   return [...problems, ...problemsOfSecrets(secrets, spec)];
 }
 
-function problemOfInput(name: string, value: Value, spec: Spec): CallProblem | undefined {
+async function problemOfInput(name: string, value: Value, spec: Spec): Promise<CallProblem | undefined> {
   if (holdsExpression(name)) return undefined;
   const input = Object.hasOwn(spec.inputs, name) ? spec.inputs[name] : undefined;
   if (input === undefined)
     return unknown("unknown-input", `The step has no input "${shorten(name)}"`, { name, known: spec.inputs });
-  const message = holdsExpression(value) ? undefined : mismatch(name, value, input);
+  const message = holdsExpression(value) ? undefined : await mismatch(name, value, input);
   return message === undefined ? undefined : { kind: "input-mismatch", name, message };
 }
 
-function mismatch(name: string, value: Value, input: InputSpec): string | undefined {
+async function mismatch(name: string, value: Value, input: InputSpec): Promise<string | undefined> {
   const typed = typedValue(value, input);
   if (typed === undefined) return `The input "${name}" is declared as "${input.type}", found "${kindOf(value)}"`;
   const shown = input.isSensitive ? sensitive(typed) : typed;
-  const problem = optionProblem(name, input, shown) ?? matchProblem(name, input, shown);
+  const problem = optionProblem(name, input, shown) ?? (await matchProblem(name, input, shown));
   return problem?.replace(/^i/, "I");
 }
 

@@ -11,9 +11,9 @@ import {
   type Spec,
   type Value,
 } from "@steps/model";
+import { loadPatterns, PatternError } from "@steps/model/pattern";
 import { coerce, kindOf } from "./coerce.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";
-import { compilePattern } from "./pattern.ts";
 import type { ReportLeak } from "./report-leak.ts";
 
 /** The inputs of a step, by name. */
@@ -42,11 +42,11 @@ export function checkInputNames(given: Iterable<string>, spec: Spec): void {
  * checked, sensitive ones marked. The first group of checks that fails names all its problems
  * (`steps-language` C32). @throws {ExecuteError} INPUT_INVALID
  */
-export function resolveInputs(
+export async function resolveInputs(
   given: Inputs,
   spec: Spec,
   options: { readonly allowJsonText?: boolean; readonly onLeak?: ReportLeak | undefined } = {},
-): Inputs {
+): Promise<Inputs> {
   const names = Object.keys(spec.inputs);
   const result = createObject<RuntimeValue>();
   const mismatches: string[] = [];
@@ -68,7 +68,11 @@ export function resolveInputs(
     return undefined;
   });
   checkGroup(names, (name) => optionProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
-  checkGroup(names, (name) => matchProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue));
+  const unmatched = names.map((name) =>
+    matchProblem(name, spec.inputs[name] as InputSpec, result[name] as RuntimeValue),
+  );
+  const found = await Promise.all(unmatched);
+  checkGroup(names, (_, i) => found[i]);
   return result;
 }
 
@@ -89,7 +93,7 @@ export function typedValue(
   return coerce(value, input.type, options);
 }
 
-function checkGroup(names: readonly string[], check: (name: string) => string | undefined): void {
+function checkGroup(names: readonly string[], check: (name: string, i: number) => string | undefined): void {
   const problems = names.map(check).filter((problem) => problem !== undefined);
   if (problems.length > 0) throw invalid(problems);
 }
@@ -105,14 +109,23 @@ export function optionProblem(name: string, input: InputSpec, runtimeValue: Runt
 }
 
 /** Why a value of the right type does not match, if it does not. */
-export function matchProblem(name: string, input: InputSpec, runtimeValue: RuntimeValue): string | undefined {
+export async function matchProblem(
+  name: string,
+  input: InputSpec,
+  runtimeValue: RuntimeValue,
+): Promise<string | undefined> {
   if (input.match === undefined || input.type !== "string") return undefined;
   const value = reveal(runtimeValue);
   if (typeof value !== "string") return undefined;
-  const matcher = compilePattern(input.match);
-  if (typeof matcher !== "function") return `input "${name}": cannot use "match": ${matcher.message}`;
   if (value.length > MAX_MATCHED_LENGTH) return `input "${name}": the value is too long to be matched`;
-  return matcher(value) ? undefined : `input "${name}": ${shown(runtimeValue, value)} does not match "${input.match}"`;
+  const compile = await loadPatterns();
+  try {
+    if (compile(input.match, "").test(value)) return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return `input "${name}": cannot use "match": ${error.message}`;
+    throw error;
+  }
+  return `input "${name}": ${shown(runtimeValue, value)} does not match "${input.match}"`;
 }
 
 function shown(runtimeValue: RuntimeValue, value: Value): string {
