@@ -87,7 +87,7 @@ export function readWhen(node: YamlNode | undefined, known: readonly string[], r
   if (node === undefined) return undefined;
   const text = stringOf(node);
   if (text !== undefined && known.includes(text)) return text as When;
-  const found = text === undefined ? "" : `: "${quote(text)}"`;
+  const found = text === undefined ? "" : `: ${quote(text)}`;
   report.error(node, { code: "invalid-rules", message: `"when" is none of ${known.join(", ")}${found}` });
   return undefined;
 }

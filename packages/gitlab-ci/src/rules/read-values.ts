@@ -79,7 +79,7 @@ export function checkKeys(
     const guess = nearest(key, known);
     report.error(entry.key, {
       code: "unknown-key",
-      message: `${owner} has an unknown key: "${quote(key)}"`,
+      message: `${owner} has an unknown key: ${quote(key)}`,
       hint: guess === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${guess}"?`,
     });
   }
