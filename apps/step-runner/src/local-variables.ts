@@ -15,7 +15,8 @@ export function localVariables(workDir: string): Record<string, string> {
   };
 }
 
-function loginName(): string {
+/** The name of the user of this machine. */
+export function loginName(): string {
   try {
     return userInfo().username;
   } catch {

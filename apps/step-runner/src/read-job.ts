@@ -54,20 +54,31 @@ export function readJob(
   path: string,
   name: string | undefined = options.jobName,
 ): LocalJob | undefined {
-  const source: Source = readSource(path);
-  if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
-  const workDir = options.workDir ?? absolute(dirname(path));
-  const jobName = name ?? onlyJob(options, source);
-  if (jobName === undefined) return undefined;
+  const { source, workDir, jobName } = findJob(options, path, name);
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
   const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: givenVariables(options) });
   showDiagnostics(options, diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }
 
-function onlyJob(options: MaskOptions, source: Source): string | undefined {
+/** A job that the flags name, with its file and where it runs. */
+export interface FoundJob {
+  readonly source: Source;
+  readonly workDir: string;
+  readonly jobName: string;
+}
+
+/** Finds the job that the flags name, or the only one of the file. @throws {UsageError} */
+export function findJob(options: ReadJobOptions, path: string, name: string | undefined = options.jobName): FoundJob {
+  const source: Source = readSource(path);
+  if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
+  return { source, workDir: options.workDir ?? absolute(dirname(path)), jobName: name ?? onlyJob(options, source) };
+}
+
+function onlyJob(options: MaskOptions, source: Source): string {
   const { jobs, diagnostics } = listJobs(source);
-  if (jobs.length === 1) return jobs[0];
+  const [only] = jobs;
+  if (only !== undefined && jobs.length === 1) return only;
   if (jobs.length === 0) {
     showDiagnostics(options, diagnostics);
     throw new UsageError(`"${source.name}" has no job`);

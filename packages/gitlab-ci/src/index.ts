@@ -1,4 +1,5 @@
 export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
+export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";
 export { listJobs } from "./list-jobs.ts";
 export { toCiText, toCiValue } from "./load/ci-value.ts";
 export type { InputCondition, InputTools, MatchPattern } from "./load/inputs/resolve-inputs.ts";

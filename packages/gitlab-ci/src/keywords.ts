@@ -33,14 +33,18 @@ export const DEFAULT_KEYWORDS: readonly string[] = [
 /** The deprecated spelling of some of them, at the top of the file. */
 export const TOP_LEVEL_DEFAULTS: readonly string[] = ["after_script", "before_script", "cache", "image", "services"];
 
-/** Keywords of a job that decide what runs here. */
+/** Keywords of a job that decide what runs here, and whether it does. */
 export const HONOURED_KEYWORDS: readonly string[] = [
   "after_script",
   "before_script",
+  "except",
   "inherit",
+  "only",
+  "rules",
   "run",
   "script",
   "variables",
+  "when",
 ];
 
 /** Messages for keywords that cannot be ignored, because the job would run something else without them. */
@@ -58,7 +62,6 @@ export const IGNORED_KEYWORDS: Readonly<Record<string, string>> = {
   dast_configuration: "no scan is configured",
   dependencies: "no artifacts of other jobs are fetched",
   environment: "nothing is deployed and CI_ENVIRONMENT_* is not set",
-  except: "the job runs whatever it says",
   hooks: "its scripts are not run",
   id_tokens: "the tokens are not made and their variables are not set",
   identity: "no credentials are fetched",
@@ -67,27 +70,23 @@ export const IGNORED_KEYWORDS: Readonly<Record<string, string>> = {
   interruptible: "the job is cancelled only by you",
   manual_confirmation: "the job starts at once",
   needs: "no other job is run and no artifacts are fetched",
-  only: "the job runs whatever it says",
   pages: "nothing is published",
   parallel: "the job runs once, without the variables of a matrix or CI_NODE_INDEX",
   publish: "nothing is published",
   release: "no release is made",
   resource_group: "other jobs are not waited for",
   retry: "the job is tried once",
-  rules: "the job runs whatever they say, without the variables they would set",
   secrets: "the secrets are not fetched and their variables are not set",
   services: "no service containers are started",
   stage: "the job runs by itself, in no order with others",
   start_in: "the job starts at once",
   tags: "the job runs here, whatever runner they ask for",
   timeout: "the job may take as long as it likes",
-  when: "the job starts at once",
 };
 
 /** The same for keywords at the top of a file. */
 export const IGNORED_GLOBAL_KEYWORDS: Readonly<Record<string, string>> = {
   stages: "the job runs by itself, in no order with others",
-  workflow: "the job runs whatever its rules say, without the variables they would set",
 };
 
 /** Every keyword of a job. */

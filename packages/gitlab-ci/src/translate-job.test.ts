@@ -271,7 +271,7 @@ describe("diagnostics", () => {
     [
       "stages and workflow",
       "stages: [a]\nworkflow: {}\ntest:\n  stage: a\n  script: a\n",
-      ["warning keyword-not-honoured 1", "warning keyword-not-honoured 2", "warning keyword-not-honoured 4"],
+      ["warning keyword-not-honoured 1", "warning keyword-not-honoured 4"],
     ],
     [
       "an inherited keyword once",

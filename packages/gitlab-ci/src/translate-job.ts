@@ -12,6 +12,7 @@ import {
 } from "@steps/model";
 import { checkJobs, type CiFile, readCiFile } from "./ci-file.ts";
 import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
+import type { VariableSources } from "./variables/collect-variables.ts";
 import { type JobVariables, readJobVariables } from "./variables/job-variables.ts";
 import { isNothing, readCommands } from "./read-commands.ts";
 import type { CiReport } from "./ci-rules.ts";
@@ -24,6 +25,11 @@ export interface TranslateJobOptions {
   readonly predefined?: Readonly<Record<string, string>>;
   /** Variables that the user gave; they win. Like those of the file they may refer to others. */
   readonly overrides?: Readonly<Record<string, string>>;
+  /**
+   * Variables of every source but the files: those of `predefinedVariables()`, of settings, of the rules that let the job in.
+   * None by default.
+   */
+  readonly sources?: VariableSources;
   /** The shell of a script job. Without it: the one that script steps take by themselves, bash before sh. */
   readonly shell?: "bash" | "sh";
 }
@@ -70,8 +76,8 @@ function translate(file: CiFile, options: TranslateJobOptions, report: CiReport)
   checkJobs(file, options.jobName, report);
   const job = readEffectiveJob(options.jobName, file, report);
   if (job === undefined) return undefined;
-  const { predefined = {}, overrides = {} } = options;
-  const variables = readJobVariables({ file, job }, { predefined, overrides }, report);
+  const { sources = {}, predefined = {}, overrides = {} } = options;
+  const variables = readJobVariables({ file, job }, { sources, predefined, overrides }, report);
   if (job.own.has("run")) return translateRun(job, variables, report);
   return translateScript(job, { variables, shell: options.shell }, report);
 }

@@ -17,7 +17,10 @@ export interface ExitCode {
 
 /** The exit codes of a job, for `ci`, `local` and `run`. The first one that fits counts. */
 export const JOB_EXITS = {
-  success: { code: 0, when: "every step succeeded" },
+  success: {
+    code: 0,
+    when: "every step succeeded, or the job is not run because its rules or its condition exclude it",
+  },
   timeout: { code: 124, when: "`--timeout` was over" },
   cancelled: {
     code: 128,

@@ -5,15 +5,19 @@ import { userDirectories } from "@steps/engine";
 import { COMMAND_EXITS } from "@steps/model";
 import { baseEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
-import { givenVariables, jobFlags, readJob } from "../read-job.ts";
+import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
+import { givenVariables, jobFlags } from "../read-job.ts";
+import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
+import { situationFlags } from "../situation/situation-flags.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
 
 const flags = {
   ...jobFlags,
   ...runFlags,
+  ...situationFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
     home: flag.boolean({
@@ -29,7 +33,8 @@ export const local = defineCommand({
   usage: "[FILE] [flags]",
   description: [
     "FILE is .gitlab-ci.yml unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
-      "keywords that are not honoured are reported. The job finds the command step-runner, also as /step-runner.",
+      "keywords that are not honoured are reported. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
+      "CI_COMMIT_*, CI_PROJECT_*, CI_MERGE_REQUEST_* and the like come from the repository and from the flags. The job finds the command step-runner, also as /step-runner.",
   ],
   flags,
   positionals: { min: 0, max: 1 },
@@ -37,6 +42,7 @@ export const local = defineCommand({
     ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
     ["step-runner local --job-name hello-world --output-file trace.json", "run a job and keep its trace"],
     ["step-runner local --job-name test --variable LEVEL=debug", "override a variable"],
+    ["step-runner local --job-name deploy --ref main --explain", "print why a job would run on main, or not"],
     ["step-runner local .github/workflows/ci.yml --job-name test", "run a job of a GitHub workflow"],
     ["step-runner local deploy.yml --input target=staging", "give an input of workflow_dispatch"],
   ],
@@ -45,9 +51,14 @@ export const local = defineCommand({
 
 async function run(options: Options, [path = ".gitlab-ci.yml"]: readonly string[]): Promise<number> {
   if (isWorkflow(options, path)) return runWorkflow(options, path);
-  const read = readJob(options, path);
+  const read = await readJudgedJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;
-  const { job, workDir } = read;
+  const { job, workDir, judged } = read;
+  if (options.explain) {
+    await printExplanation(options, job.name, judged);
+    return 0;
+  }
+  if (!(await isJobWanted(options, job.name, judged))) return 0;
   const vars = job.variables;
   return runJob(options, {
     entry: "local",

@@ -50,7 +50,7 @@ async function decideRefs(
 export function describeSituation(situation: Situation): string {
   const { source, ref, isTag = false } = situation;
   if (isMergeRequest(situation)) return "a pipeline of a merge request";
-  if (ref === undefined) return `a pipeline of no branch, started by ${source}`;
+  if (ref === undefined) return `a pipeline of a branch without a name, started by ${source}`;
   return `a pipeline of the ${isTag ? "tag" : "branch"} ${ref}, started by ${source}`;
 }
 

@@ -47,7 +47,7 @@ export function isMergeRequest({ source }: Situation): boolean {
   return source === "merge_request_event";
 }
 
-/** Whether the pipeline is one of a branch: of no tag and no merge request. */
+/** Whether the pipeline is one of a branch: of no tag and no merge request. The branch may be without a name. */
 export function isBranch(situation: Situation): boolean {
-  return situation.ref !== undefined && situation.isTag !== true && !isMergeRequest(situation);
+  return situation.isTag !== true && !isMergeRequest(situation);
 }

@@ -1,9 +1,10 @@
 import type { YamlNode } from "@steps/source";
 import { createObject, NAME_PATTERN, quote } from "@steps/model";
+import { collectVariables, plainVariables, type Variable, type VariableSources } from "./collect-variables.ts";
 import type { CiFile } from "../ci-file.ts";
 import type { EffectiveJob } from "../effective-job.ts";
 import { expandVariables, type RawVariable } from "./expand-variables.ts";
-import { readVariables } from "./read-variables.ts";
+import { type DeclaredVariable, readVariables, type VariableReport } from "./read-variables.ts";
 import type { CiReport } from "../ci-rules.ts";
 
 export interface JobVariables {
@@ -13,28 +14,57 @@ export interface JobVariables {
 }
 
 export interface GivenVariables {
+  /** Variables of every source but the files. */
+  readonly sources: VariableSources;
+  /** Predefined variables that win over those of the sources. */
   readonly predefined: Readonly<Record<string, string>>;
+  /** Variables that the user gave with the pipeline. */
   readonly overrides: Readonly<Record<string, string>>;
 }
 
-/** The variables of a job, lowest first: predefined, of the file, of the job, given by the user; then expanded. */
+/** The variables that a file declares at its top and in a job. */
+export interface FileVariables {
+  readonly global: ReadonlyMap<string, DeclaredVariable>;
+  readonly job: ReadonlyMap<string, DeclaredVariable>;
+}
+
+/** Reads the variables that a job takes from the top of its file, and its own. */
+export function readFileVariables(file: CiFile, job: EffectiveJob, report: VariableReport): FileVariables {
+  const globals = readVariables(file.root.entries.get("variables")?.value, "global", report);
+  return {
+    global: new Map([...globals].filter(([name]) => job.inheritsVariable(name))),
+    job: readVariables(job.own.get("variables")?.value, "job", report),
+  };
+}
+
+/** Puts the variables of a job together, from all sources in their order, and expands them. */
 export function readJobVariables(
   { file, job }: { readonly file: CiFile; readonly job: EffectiveJob },
   given: GivenVariables,
   report: CiReport,
 ): JobVariables {
-  const globals = readVariables(file.root.entries.get("variables")?.value, "global", report);
-  const own = readVariables(job.own.get("variables")?.value, "job", report);
-  const declared = new Map([...[...globals].filter(([name]) => job.inheritsVariable(name)), ...own]);
-  const nodes = new Map([...declared].map(([name, { node }]) => [name, node]));
-  const raw = new Map<string, RawVariable>();
-  // Variables that the caller gives are data: a commit message with a dollar must arrive unchanged.
-  for (const [name, value] of Object.entries(given.predefined)) raw.set(name, { value, isRaw: true });
-  for (const [name, variable] of declared) raw.set(name, variable);
+  const { global, job: own } = readFileVariables(file, job, report);
+  const declared = new Map<string, Variable>([
+    ...global,
+    ...(given.sources.workflow ?? []),
+    ...own,
+    ...(given.sources.rule ?? []),
+  ]);
+  const pipeline = new Map(given.sources.pipeline);
   for (const [name, value] of Object.entries(given.overrides)) {
-    if (isGivenName(name, value, report)) raw.set(name, { value, isRaw: declared.get(name)?.isRaw ?? false });
+    if (isGivenName(name, value, report)) pipeline.set(name, { value, isRaw: declared.get(name)?.isRaw ?? false });
   }
-  return { values: expand(raw, nodes, report), nodes };
+  const collected = collectVariables({
+    ...given.sources,
+    // Variables that the caller gives are data: a commit message with a dollar must arrive unchanged.
+    predefined: new Map([...(given.sources.predefined ?? []), ...plainVariables(given.predefined)]),
+    global,
+    job: own,
+    pipeline,
+  });
+  const nodes = new Map<string, YamlNode>();
+  for (const [name, { node }] of declared) if (node !== undefined) nodes.set(name, node);
+  return { values: expand(collected, nodes, report), nodes };
 }
 
 function isGivenName(name: string, value: string, report: CiReport): boolean {

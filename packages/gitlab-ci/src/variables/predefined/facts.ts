@@ -55,8 +55,8 @@ export interface RunFacts {
   readonly isProtected?: boolean | undefined;
   /** The number of the pipeline; 1 by default. */
   readonly id?: number | undefined;
-  /** When it was created, ISO 8601 in UTC to the second: `2026-01-31T11:00:00Z`. */
-  readonly createdAt: string;
+  /** When it was created, ISO 8601 in UTC to the second: `2026-01-31T11:00:00Z`. Absent where two runs are to have equal variables. */
+  readonly createdAt?: string | undefined;
   /** `workflow:name`; absent without one. */
   readonly name?: string | undefined;
 }

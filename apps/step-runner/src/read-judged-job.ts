@@ -1,0 +1,53 @@
+import { dirname } from "node:path";
+import { UsageError } from "@steps/console";
+import {
+  type JudgedJob,
+  judgeJob,
+  predefinedVariables,
+  SituationError,
+  translateJob,
+  type Variable,
+} from "@steps/gitlab-ci";
+import { hasErrors } from "@steps/model";
+import { showDiagnostics } from "./diagnose.ts";
+import { findJob, givenVariables, type LocalJob, type ReadJobOptions } from "./read-job.ts";
+import { readLocalSituation } from "./situation/local-situation.ts";
+import { readVariablesFile } from "./situation/read-variables-file.ts";
+import type { SituationOptions } from "./situation/situation-flags.ts";
+
+/** A job with where it runs and what its rules say. */
+export interface LocalJudgedJob extends LocalJob {
+  readonly judged: JudgedJob;
+}
+
+/** The options that say which job is judged, and in what situation. */
+export type JudgeOptions = ReadJobOptions & SituationOptions & { readonly maskVariable: readonly string[] };
+
+/**
+ * Reads the job that the flags name, decides whether its rules let it in, and shows what is wrong with it. `undefined` if it cannot
+ * run. @throws {UsageError}
+ */
+export async function readJudgedJob(options: JudgeOptions, path: string): Promise<LocalJudgedJob | undefined> {
+  const { source, workDir, jobName } = findJob(options, path);
+  const { situation, pipeline } = await readLocalSituation(options, { workDir, configPath: path });
+  const overrides = { ...readVariablesFile(options.variablesFile), ...givenVariables(options) };
+  const given = new Map<string, Variable>(
+    Object.entries(overrides).map(([name, value]) => {
+      return [name, { value, isRaw: false, isMasked: options.maskVariable.includes(name) }];
+    }),
+  );
+  const { judged, diagnostics } = await judgeJob(source, {
+    jobName,
+    situation,
+    sources: (job) => ({ ...predefinedVariables({ pipeline, job }), pipeline: given }),
+  }).catch((error: unknown) => {
+    if (error instanceof SituationError) throw new UsageError(error.message, "Name another with --changes-since.");
+    throw error;
+  });
+  const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
+  const sources = judged && { ...judged.sources, ...predefinedVariables({ pipeline, job: judged.facts, runner }) };
+  const translated = translateJob(source, { jobName, sources, overrides });
+  showDiagnostics(options, [...translated.diagnostics, ...diagnostics]);
+  const { job } = translated;
+  return job === undefined || judged === undefined || hasErrors(diagnostics) ? undefined : { job, workDir, judged };
+}

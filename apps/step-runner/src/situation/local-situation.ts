@@ -1,0 +1,99 @@
+import { basename } from "node:path";
+import { UsageError } from "@steps/console";
+import type { MergeRequestFacts, PipelineFacts, Situation } from "@steps/gitlab-ci";
+import { loginName } from "../local-variables.ts";
+import { type ChangesBase, compareFiles } from "./compare-files.ts";
+import { readRepository, type Repository } from "./read-repository.ts";
+import type { SituationOptions } from "./situation-flags.ts";
+
+/** What a pipeline on this machine would be of. */
+export interface LocalSituation {
+  readonly situation: Situation;
+  readonly pipeline: PipelineFacts;
+}
+
+/** Reads the situation of a project from its repository and from what the user says. @throws {UsageError} */
+export async function readLocalSituation(
+  options: SituationOptions,
+  { workDir, configPath }: { readonly workDir: string; readonly configPath: string },
+): Promise<LocalSituation> {
+  const repository = await readRepository(workDir, process.env);
+  const { remote, defaultBranch, commit, git } = repository;
+  const mergeRequest = await readMergeRequest(options, repository);
+  const source = options.source ?? (mergeRequest === undefined ? "push" : "merge_request_event");
+  const isTag = checkRef(options);
+  const ref = options.tag ?? mergeRequest?.sourceBranch ?? options.ref ?? repository.branch;
+  const tagMessage = options.tag === undefined ? undefined : await readTagMessage(options.tag, repository);
+  return {
+    situation: {
+      source,
+      ref,
+      isTag,
+      projectPath: remote?.path,
+      ...compareFiles(workDir, git, changesBase(options, { source, isTag, mergeRequest, defaultBranch })),
+    },
+    pipeline: {
+      project: { remote, folder: basename(workDir), defaultBranch, configPath },
+      commit: commit && { ...commit, tagMessage },
+      run: { source, ref, isTag },
+      mergeRequest,
+      user: {
+        login: repository.userLogin ?? loginName(),
+        name: repository.userName,
+        email: repository.userEmail,
+      },
+    },
+  };
+}
+
+function checkRef({ tag, ref, mergeRequest, source }: SituationOptions): boolean {
+  if (tag !== undefined && (ref !== undefined || mergeRequest !== undefined)) {
+    throw new UsageError("--tag is given", "A pipeline of a tag is of no branch and of no merge request.");
+  }
+  if (source !== undefined && source !== "merge_request_event" && mergeRequest !== undefined) {
+    throw new UsageError(`--source is "${source}"`, "--merge-request is for pipelines of merge requests.");
+  }
+  return tag !== undefined;
+}
+
+async function readMergeRequest(
+  { source, mergeRequest, ref }: SituationOptions,
+  { branch, defaultBranch, git }: Repository,
+): Promise<MergeRequestFacts | undefined> {
+  if (mergeRequest === undefined && source !== "merge_request_event") return undefined;
+  const targetBranch = mergeRequest ?? defaultBranch;
+  const sourceBranch = ref ?? branch;
+  if (targetBranch === undefined || sourceBranch === undefined) {
+    const what = targetBranch === undefined ? "Name its target: --merge-request main." : "Name its branch: --ref NAME.";
+    throw new UsageError("--source is merge_request_event", what);
+  }
+  const base = async (name: string): Promise<string | undefined> => {
+    return (await git?.ask("merge-base", "--end-of-options", name, "HEAD"))?.trim();
+  };
+  const baseSha = (await base(`refs/remotes/origin/${targetBranch}`)) ?? (await base(targetBranch));
+  return { sourceBranch, targetBranch, baseSha };
+}
+
+async function readTagMessage(tag: string, { git }: Repository): Promise<string | undefined> {
+  // A tag that is only a name has the message of its commit, which is none of its own.
+  const format = "--format=%(if:equals=tag)%(objecttype)%(then)%(contents)%(end)";
+  const text = await git?.ask("for-each-ref", format, `refs/tags/${tag}`);
+  return text === undefined || text.trim() === "" ? undefined : text.replace(/\n+$/, "");
+}
+
+interface ChangesOf {
+  readonly source: string;
+  readonly isTag: boolean;
+  readonly mergeRequest: MergeRequestFacts | undefined;
+  readonly defaultBranch: string | undefined;
+}
+
+// Only pushes to branches and merge requests change files, as GitLab sees it.
+function changesBase(
+  { changesSince }: SituationOptions,
+  { source, isTag, mergeRequest, defaultBranch }: ChangesOf,
+): ChangesBase {
+  if (changesSince !== undefined) return { kind: "revision", name: changesSince };
+  if (mergeRequest !== undefined) return { kind: "revision", name: mergeRequest.targetBranch };
+  return source === "push" && !isTag ? { kind: "push", defaultBranch } : { kind: "nothing" };
+}
