@@ -14,10 +14,11 @@ import type { ResourceJson, TraceJson } from "@steps/proto";
 import {
   compareTraces,
   type Comparison,
+  jobOf,
   type MissingValue,
   type Pins,
   pinsOf,
-  requestOf,
+  type RecordedJob,
   verifyTrace,
 } from "@steps/trace";
 import { EngineError } from "./engine-error.ts";
@@ -104,8 +105,9 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
   });
   const tampered = verifyTrace(trace);
   if (tampered.length > 0) return report("trace-invalid", tampered);
-  const request = requestOf(trace);
-  const missing = request.missing.filter((item) => options.secrets?.[item.name] === undefined);
+  const recorded = jobOf(trace);
+  const { job } = recorded;
+  const missing = recorded.missing.filter((item) => options.secrets?.[item.name] === undefined);
   if (missing.length > 0) {
     return report(
       "missing-secret",
@@ -114,29 +116,25 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       ),
     );
   }
-  if (request.redactedTexts.length > 0) {
-    return report("missing-secret", request.redactedTexts.map(describeRedacted));
+  if (recorded.redactedTexts.length > 0) {
+    return report("missing-secret", recorded.redactedTexts.map(describeRedacted));
   }
-  const places = placesOf(request, options);
+  const places = placesOf(recorded, options);
   const pins = pinsOf(trace);
   const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
   if (broken !== undefined) return report(broken.verdict, broken.reasons);
-  const supply = (kind: MissingValue["kind"]) => supplied(kind, request.missing, options.secrets ?? {});
+  const supply = (kind: MissingValue["kind"]) => supplied(kind, recorded.missing, options.secrets ?? {});
   const result = await run(
     context,
     {
       job: {
-        entry: "replay",
-        name: request.jobName,
-        source: request.source,
-        specDefinition: request.definition,
-        inputs: { ...request.inputs, ...supply("input") },
-        vars: { ...request.vars, ...supply("variable") },
-        env: { ...request.env, ...supply("env") },
-        offeredEnv: { ...request.inheritedEnv, ...supply("inherited") },
+        ...job,
+        inputs: { ...job.inputs, ...supply("input") },
+        vars: { ...job.vars, ...supply("variable") },
+        env: { ...job.env, ...supply("env") },
+        offeredEnv: { ...job.offeredEnv, ...supply("inherited") },
         grants: supply("secret"),
-        maskedValues: maskedAgain(request.missing, options.secrets ?? {}),
-        mode: request.mode,
+        maskedValues: maskedAgain(recorded.missing, options.secrets ?? {}),
         workDir: places.workDir,
         baseDir: places.baseDir,
       },
@@ -197,10 +195,10 @@ interface ReplayPlaces {
   readonly recordedBaseDir: string;
 }
 
-function placesOf(request: ReturnType<typeof requestOf>, options: ReplayOptions): ReplayPlaces {
-  const workDir = options.workDir ?? (existsSync(request.workDir) ? request.workDir : process.cwd());
-  const recordedBaseDir = resolve(request.workDir, request.baseDir);
-  return { workDir, baseDir: options.baseDir ?? resolve(workDir, request.baseDir), recordedBaseDir };
+function placesOf(recorded: RecordedJob, options: ReplayOptions): ReplayPlaces {
+  const workDir = options.workDir ?? (existsSync(recorded.workDir) ? recorded.workDir : process.cwd());
+  const recordedBaseDir = resolve(recorded.workDir, recorded.baseDir);
+  return { workDir, baseDir: options.baseDir ?? resolve(workDir, recorded.baseDir), recordedBaseDir };
 }
 
 // A local component lies as far from the base directory as it did, wherever the base directory is now.

@@ -1,5 +1,5 @@
 import type { SpecDefinition } from "./definition.ts";
-import type { RunMode } from "./job.ts";
+import type { Job } from "./job.ts";
 import type { StepReference } from "./reference.ts";
 import type { FetchReport, Resource } from "./resource.ts";
 import type { Outcome, Status, StepFailure } from "./status.ts";
@@ -29,31 +29,13 @@ export type StepEvent =
 export interface RunStarted {
   readonly type: "run-started";
   readonly at: number;
-  /** 32 hex digits. */
+  /** The id of the run's trace: 32 hex digits. */
   readonly traceId: string;
+  /** The id of the trace that the run repeats. Absent for a run that is no replay. */
   readonly parentTraceId?: string;
-  readonly request: RunRequestRecord;
+  readonly job: Job;
   readonly runner: { readonly name: string; readonly version: string };
   readonly runtime: RuntimeRecord;
-}
-
-/** The request of a run, with its components: enough to run it again. */
-export interface RunRequestRecord {
-  readonly entry: "ci" | "local" | "run" | "replay" | "service";
-  readonly definition: SpecDefinition;
-  readonly inputs: Readonly<Record<string, RuntimeValue>>;
-  /** The environment below all that steps declare. */
-  readonly env: Readonly<Record<string, RuntimeString>>;
-  /** The secrets that the job can grant, by name; all values are marked. */
-  readonly secrets?: Readonly<Record<string, RuntimeString>>;
-  readonly mode?: RunMode;
-  readonly jobName?: string;
-  /** The source as the user named it: a file, `STEPS`, `-`. */
-  readonly source: string;
-  /** Absolute. */
-  readonly workDir: string;
-  /** Absolute; where local references of the job start. */
-  readonly baseDir: string;
 }
 
 /** The machine, as far as a runner can know it cheaply. */

@@ -16,7 +16,7 @@ const text = encodeTrace(trace);
 const redacted = fold(
   exampleRun({ exitCode: 3 }).map((event) =>
     event.type === "run-started"
-      ? { ...event, request: { ...event.request, env: { ...event.request.env, S: sensitive("echo.git") } } }
+      ? { ...event, job: { ...event.job, env: { ...event.job.env, S: sensitive("echo.git") } } }
       : event,
   ),
 ).trace;
@@ -203,9 +203,13 @@ describe("verifyTrace()", () => {
     const started = runStarted();
     const [opened, planned] = jobOpened();
     if (started.type !== "run-started" || planned?.type !== "step-planned" || !opened) throw new Error("Not a run");
-    const request = { ...started.request, definition: everyShape };
+    const ofEveryShape = { ...started.job, specDefinition: everyShape };
     const definitionDigest = digestOf(encodeSpecDefinition(everyShape));
-    const events = [{ ...started, request }, opened, { ...planned, specDefinition: everyShape, definitionDigest }];
+    const events = [
+      { ...started, job: ofEveryShape },
+      opened,
+      { ...planned, specDefinition: everyShape, definitionDigest },
+    ];
     const written = encodeTrace(fold(events).trace);
     expect(verifyTrace(await decodeTrace(written))).toEqual([]);
   });

@@ -16,7 +16,7 @@ export {
   encodeTrace,
   verifyTrace,
 } from "./encode.ts";
-export { pinsOf, requestOf, type MissingValue, type Pins, type RecordedRequest } from "./pin.ts";
+export { jobOf, pinsOf, type MissingValue, type Pins, type RecordedJob } from "./pin.ts";
 export {
   compareTraces,
   type CompareOptions,

@@ -1,11 +1,11 @@
 import type {
   ComponentResolved,
+  Job,
   Outcome,
   ProcessStarting,
   ProcessStarted,
   RunFinished,
   RunNote,
-  RunRequestRecord,
   RunStarted,
   SecretFound,
   StepFinished,
@@ -35,17 +35,18 @@ export type JournalEvent =
   | RunNote
   | JournalRunFinished;
 
-export interface JournalRunStarted extends Omit<RunStarted, "request"> {
-  readonly request: JournalRequest;
+export interface JournalRunStarted extends Omit<RunStarted, "job"> {
+  readonly job: RedactedJob;
 }
 
-export interface JournalRequest extends Omit<RunRequestRecord, "definition" | "inputs" | "env" | "secrets"> {
-  readonly definition: SpecDefinitionJson;
-  /** JSON Pointers of the texts in the definition that a secret was taken out of. */
+/** A `Job` that may be stored and shown. Its variables are in the events that tell of their reading. */
+export interface RedactedJob extends Pick<Job, "entry" | "name" | "source" | "mode" | "workDir" | "baseDir"> {
+  readonly specDefinition: SpecDefinitionJson;
+  /** The JSON Pointers of the texts in `specDefinition` that a secret was taken out of. Absent when there are none. */
   readonly redactedTexts?: readonly string[];
   readonly inputs: Vals;
   readonly env: Vals;
-  readonly secrets?: Vals;
+  readonly grants?: Vals;
 }
 
 export interface JournalStepOpened extends Omit<StepOpened, "reference"> {

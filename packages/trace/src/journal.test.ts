@@ -1,7 +1,7 @@
 import { sha256 } from "@steps/platform";
 import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
-import { createJournal, parseJournal } from "./index.ts";
+import { createJournal, type JournalEvent, parseJournal } from "./index.ts";
 
 const { journal, events, trace } = fold(exampleRun());
 const lines = journal.trimEnd().split("\n");
@@ -16,6 +16,20 @@ describe("parseJournal()", () => {
     });
     expect(trace.integrity).toMatchObject({ journalRoot: root, journalEvents: String(lines.length) });
     expect(lines[0]).toMatch(/^\{"seq":0,"prev":"0{64}","type":"run-started",/);
+  });
+
+  test("reads a job back under its names, which are others in the format", () => {
+    const [first = ""] = lines;
+    expect(first).toContain('"request":{"entry":"ci","definition":{');
+    expect(first).toContain('"jobName":"build","source":"steps.yml","workDir":"/one/work","baseDir":"/one/work/ci"}');
+    const [started] = parseJournal(journal).events;
+    expect(started).toMatchObject({ job: { name: "build", specDefinition: {}, workDir: "/one/work" } });
+    expect(started).not.toHaveProperty("request");
+    expect(
+      createJournal()
+        .encode(started as JournalEvent)
+        .trimEnd(),
+    ).toBe(first);
   });
 
   test("reads an empty journal", () => {

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
-import type { JournalEvent } from "./journal-event.ts";
+import type { JournalEvent, JournalRunStarted } from "./journal-event.ts";
+import { decodeStart, encodeStart, type StoredStart } from "./journal-start.ts";
 
 /** Turns events into the lines of a journal: each names the SHA-256 of the line before it. */
 export interface JournalWriter {
@@ -23,7 +24,7 @@ export interface ParsedJournal {
 /** The digest that the first line names as that of its predecessor. */
 const START: string = "0".repeat(64);
 
-// The members that a fold over the events relies on.
+// The members of stored events that a fold over them relies on.
 const SHAPES: Readonly<Record<JournalEvent["type"], readonly string[]>> = {
   "run-started": ["request", "request.definition", "request.inputs", "request.env", "runner", "runtime"],
   "step-opened": [],
@@ -72,6 +73,7 @@ type VariableTexts = WeakMap<ValJson, { readonly name: string; readonly text: st
 
 // The environment is most of a journal, and most of it is the same objects in every step: each is encoded once.
 function encodeEvent(event: JournalEvent, variables: VariableTexts): string {
+  if (event.type === "run-started") return JSON.stringify(encodeStart(event));
   if (event.type !== "process-starting") return JSON.stringify(event);
   const { env, ...rest } = event;
   const members = Object.keys(env).map((name) => {
@@ -126,7 +128,13 @@ function readLine(read: unknown, expected: { readonly seq: number; readonly prev
   const { seq, prev, ...event } = read as Record<string, unknown>;
   if (seq !== expected.seq) return `sequence number is not ${expected.seq}`;
   if (prev !== expected.prev) return "the line before is not the one that was written";
-  return shapeProblem(event) ?? (event as unknown as JournalEvent);
+  return shapeProblem(event) ?? decodeEvent(event as unknown as StoredEvent);
+}
+
+type StoredEvent = Exclude<JournalEvent, JournalRunStarted> | StoredStart;
+
+function decodeEvent(event: StoredEvent): JournalEvent {
+  return event.type === "run-started" ? decodeStart(event) : event;
 }
 
 function shapeProblem(event: Record<string, unknown>): string | undefined {

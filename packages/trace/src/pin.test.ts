@@ -1,7 +1,7 @@
 import { type RuntimeString, sensitive } from "@steps/model";
 import { describe, expect, test } from "vitest";
 import { component, exampleRun, fold, job, reference, runStarted, SECRET } from "../test/events.ts";
-import { type JournalEvent, createRecorder, pinsOf, requestOf } from "./index.ts";
+import { type JournalEvent, createRecorder, jobOf, pinsOf } from "./index.ts";
 
 describe("pinsOf()", () => {
   const pins = pinsOf(fold(exampleRun()).trace);
@@ -38,38 +38,39 @@ describe("pinsOf()", () => {
   });
 });
 
-describe("requestOf()", () => {
-  test("gives what was asked for, and names what must be supplied again", () => {
+describe("jobOf()", () => {
+  test("gives the job that ran, and names what must be supplied again", () => {
     const events = [
       runStarted(),
       { type: "variable-read", at: 0, path: "0", name: "DEPLOY_KEY", value: sensitive("deploy-key") } as const,
       { type: "variable-read", at: 0, path: "0", name: "BRANCH", value: "main" } as const,
     ];
-    expect(requestOf(fold(events).trace)).toEqual({
-      definition: {
-        ...job,
-        definition: {
-          ...job.definition,
-          steps: [
-            {
-              ...(job.definition.type === "steps" ? job.definition.steps[0] : {}),
-              step: { ...reference, url: "https://example.com/echo.git" },
-            },
-          ],
+    expect(jobOf(fold(events).trace)).toEqual({
+      job: {
+        entry: "replay",
+        name: "build",
+        source: "steps.yml",
+        specDefinition: {
+          ...job,
+          definition: {
+            ...job.definition,
+            steps: [
+              {
+                ...(job.definition.type === "steps" ? job.definition.steps[0] : {}),
+                step: { ...reference, url: "https://example.com/echo.git" },
+              },
+            ],
+          },
         },
+        inputs: {},
+        vars: { BRANCH: "main" },
+        env: { PATH: "/bin" },
+        offeredEnv: {},
+        mode: {},
       },
-      redactedTexts: [],
-      inputs: {},
-      vars: { BRANCH: "main" },
-      env: { PATH: "/bin" },
-      secrets: {},
-      inheritedEnv: {},
-      mode: {},
-      jobName: "build",
-      source: "steps.yml",
       workDir: "/one/work",
       baseDir: "ci",
-      entry: "ci",
+      redactedTexts: [],
       missing: [
         { kind: "variable", name: "DEPLOY_KEY", reason: "sensitive" },
         { kind: "env", name: "TOKEN", reason: "sensitive" },
@@ -85,13 +86,13 @@ describe("requestOf()", () => {
       env,
     });
     const steps = [script("echo [MASKED]"), script("echo hunter2secret"), script("x", { "a/b": `x ${SECRET}` })];
-    const definition = { ...job, definition: { ...job.definition, steps } } as typeof job;
+    const specDefinition = { ...job, definition: { ...job.definition, steps } } as typeof job;
     const started = runStarted({ env: { A: sensitive("hunter2secret"), B: sensitive(SECRET) } });
     if (started.type !== "run-started") throw new Error("Not the start of a run");
-    const { trace } = fold([{ ...started, request: { ...started.request, definition } }]);
-    const request = requestOf(trace);
-    expect(request.redactedTexts).toEqual(["/definition/steps/1/inputs/script", "/definition/steps/2/env/a~1b"]);
-    expect(JSON.stringify(request.definition)).toContain("echo [MASKED]");
+    const { trace } = fold([{ ...started, job: { ...started.job, specDefinition } }]);
+    const { job: recorded, redactedTexts } = jobOf(trace);
+    expect(redactedTexts).toEqual(["/definition/steps/1/inputs/script", "/definition/steps/2/env/a~1b"]);
+    expect(JSON.stringify(recorded.specDefinition)).toContain("echo [MASKED]");
   });
 
   test("tells why a value is missing", () => {
@@ -103,16 +104,16 @@ describe("requestOf()", () => {
       read("B", SECRET),
       read("C", "x".repeat(2e6)),
     ];
-    expect(requestOf(fold(events).trace).missing.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
+    expect(jobOf(fold(events).trace).missing.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
       "A sensitive",
       "B masked_value",
       "C too_large",
     ]);
   });
 
-  test("refuses a trace without a request, or with a broken one", () => {
-    expect(() => requestOf({ formatVersion: 1 })).toThrow(expect.objectContaining({ code: "TRACE_INVALID" }));
-    expect(() => requestOf({ request: { definition: { definition: {} } } })).toThrow(
+  test("refuses a trace without a job, or with a broken one", () => {
+    expect(() => jobOf({ formatVersion: 1 })).toThrow(expect.objectContaining({ code: "TRACE_INVALID" }));
+    expect(() => jobOf({ request: { definition: { definition: {} } } })).toThrow(
       "Cannot replay trace: its definition is malformed",
     );
   });

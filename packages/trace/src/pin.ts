@@ -2,6 +2,7 @@ import {
   createObject,
   decodeSpecDefinition,
   formatValue,
+  type Job,
   publicUrl,
   type Resource,
   type RunMode,
@@ -41,29 +42,22 @@ function keyOf(kind: string, uri: string, version: string): string {
   return JSON.stringify([kind, publicUrl(uri), version]);
 }
 
-/** The request of a recorded run. */
-export interface RecordedRequest {
-  readonly definition: SpecDefinition;
+/** The job of a recorded run. */
+export interface RecordedJob {
   /**
-   * JSON Pointers into the encoded definition, to the texts that a secret was taken out of. With any, the definition is
-   * not what ran: it must not be run, and no secret that is given again can mend it.
+   * The job without its directories and without the values in `missing`, to which all that it could grant belongs. Its `vars` are
+   * those that were read, its `offeredEnv` those that steps inherited.
    */
-  readonly redactedTexts: readonly string[];
-  readonly inputs: Readonly<Record<string, Value>>;
-  /** The job variables that were read. */
-  readonly vars: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string>>;
-  /** The secrets that the job could grant, by name; their values are always missing. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** The variables that steps inherited from the runner's own environment. */
-  readonly inheritedEnv: Readonly<Record<string, string>>;
-  readonly mode: RunMode;
-  readonly jobName?: string;
-  readonly source: string;
+  readonly job: Omit<Job, "grants" | "workDir" | "baseDir">;
+  /** The directory in which its processes started: absolute, or empty when the trace does not name it. */
   readonly workDir: string;
   /** The base directory: relative to `workDir` when it was below it, otherwise absolute. */
   readonly baseDir: string;
-  readonly entry: string;
+  /**
+   * The JSON Pointers into the encoded `specDefinition`, to the texts that a secret was taken out of. With any, the
+   * definition is not what ran: it must not be run, and no secret that is given again can mend it.
+   */
+  readonly redactedTexts: readonly string[];
   /** The values that the trace does not hold, because they were secret or too large. They must be supplied again. */
   readonly missing: readonly MissingValue[];
 }
@@ -79,11 +73,11 @@ export interface MissingValue {
 }
 
 /**
- * The request of a trace, to run it again.
+ * Returns the job of a trace, to run it again.
  *
  * @throws {TraceError} TRACE_INVALID when the trace does not say what was asked for
  */
-export function requestOf(trace: TraceJson): RecordedRequest {
+export function jobOf(trace: TraceJson): RecordedJob {
   const { request } = trace;
   if (!request?.definition) throw new TraceError("TRACE_INVALID", "Cannot replay trace: it does not say what was run");
   const missing: MissingValue[] = [];
@@ -99,28 +93,22 @@ export function requestOf(trace: TraceJson): RecordedRequest {
     }
     return values;
   };
-  let definition: SpecDefinition;
+  let specDefinition: SpecDefinition;
   try {
-    definition = decodeSpecDefinition(request.definition);
+    specDefinition = decodeSpecDefinition(request.definition);
   } catch (cause) {
     throw new TraceError("TRACE_INVALID", "Cannot replay trace: its definition is malformed", { cause });
   }
-  return {
-    definition,
-    redactedTexts: request.redactedTexts ?? [],
-    inputs: present("input", request.inputs, (value) => value),
-    vars: present("variable", request.vars, formatValue),
-    env: present("env", request.env, formatValue),
-    secrets: present("secret", request.secrets, formatValue),
-    inheritedEnv: present("inherited", request.inheritedEnv, formatValue),
-    mode: decodeMode(request.mode ?? {}),
-    ...(request.jobName ? { jobName: request.jobName } : {}),
-    source: request.source ?? "",
-    workDir: request.workDir ?? "",
-    baseDir: request.baseDir ?? "",
-    entry: request.entry ?? "",
-    missing,
-  };
+  const { jobName, source = "", workDir = "", baseDir = "", redactedTexts = [] } = request;
+  const inputs = present("input", request.inputs, (value) => value);
+  const vars = present("variable", request.vars, formatValue);
+  const env = present("env", request.env, formatValue);
+  present("secret", request.secrets, formatValue);
+  const offeredEnv = present("inherited", request.inheritedEnv, formatValue);
+  const name = jobName === "" ? undefined : jobName;
+  const mode = decodeMode(request.mode ?? {});
+  const job = { entry: "replay", name, source, specDefinition, inputs, vars, env, offeredEnv, mode } as const;
+  return { job, workDir, baseDir, redactedTexts, missing };
 }
 
 function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {

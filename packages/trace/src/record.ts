@@ -2,7 +2,7 @@ import { createObject, type RunMode, type RunNote } from "@steps/model";
 import { digestOf } from "@steps/platform";
 import type { Request_ModeJson, RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
-import type { JournalEvent, JournalRequest, JournalRunFinished, JournalRunStarted } from "./journal-event.ts";
+import type { JournalEvent, JournalRunFinished, JournalRunStarted, RedactedJob } from "./journal-event.ts";
 import { createResourceIndex } from "./resource-index.ts";
 import {
   createDraft,
@@ -124,7 +124,7 @@ export function createRecorder(): Recorder {
     trace(options) {
       const runtime: RuntimeJson = withoutEmpty(started?.runtime ?? {});
       const record = finishDraft(root, { resources: resources.resources, runtime, texts });
-      const request = started && encodeRequest(started.request, { vars, inherited });
+      const request = started && encodeRequest(started.job, { vars, inherited });
       const startedAt = started && encodeTime(started.at);
       const finishedAt = finished && encodeTime(finished.at);
       return {
@@ -164,22 +164,22 @@ function formatNote({ level, message, code }: RunNote, draft: StepDraft | undefi
 }
 
 function encodeRequest(
-  request: JournalRequest,
+  job: RedactedJob,
   { vars, inherited }: { readonly vars: Record<string, ValJson>; readonly inherited: Record<string, ValJson> },
 ): RequestJson {
-  const { entry, definition, redactedTexts = [], inputs, env, jobName, source, workDir, baseDir } = request;
-  const { secrets = {}, mode = {} } = request;
+  const { entry, specDefinition, redactedTexts = [], inputs, env, source, workDir, baseDir } = job;
+  const { name = "", grants = {}, mode = {} } = job;
   return {
     entry,
-    definition,
+    definition: specDefinition,
     ...(redactedTexts.length === 0 ? {} : { redactedTexts: [...redactedTexts] }),
     ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(Object.keys(vars).length === 0 ? {} : { vars: { ...vars } }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
-    ...(Object.keys(secrets).length === 0 ? {} : { secrets }),
+    ...(Object.keys(grants).length === 0 ? {} : { secrets: grants }),
     ...(Object.keys(inherited).length === 0 ? {} : { inheritedEnv: { ...inherited } }),
     ...(Object.keys(mode).length === 0 ? {} : { mode: encodeMode(mode) }),
-    ...withoutEmpty({ jobName: jobName ?? "", source, workDir, baseDir: relativeTo(workDir, baseDir) }),
+    ...withoutEmpty({ jobName: name, source, workDir, baseDir: relativeTo(workDir, baseDir) }),
   };
 }
 

@@ -21,7 +21,7 @@ export function redactAgain(events: readonly JournalEvent[], masker: Masker): Jo
     const masked = applyRules(event, EVENT_RULES[event.type], context) as JournalEvent;
     if (event.type === "run-started") {
       const started = maskStarted(event, masked as JournalRunStarted, masker);
-      if (started !== undefined) job = digestOf(started.request.definition);
+      if (started !== undefined) job = digestOf(started.job.specDefinition);
       return started ?? sameOr(event, masked);
     }
     if (event.type === "step-planned") return maskPlanned(event, masked as JournalStepPlanned, job);
@@ -39,11 +39,11 @@ function maskStarted(
   masked: JournalRunStarted,
   masker: Masker,
 ): JournalRunStarted | undefined {
-  const { pointers } = redactDefinitionJson(event.request.definition, masker);
+  const { pointers } = redactDefinitionJson(event.job.specDefinition, masker);
   if (pointers.length === 0) return undefined;
-  const before = event.request.redactedTexts ?? [];
+  const before = event.job.redactedTexts ?? [];
   const redactedTexts = [...new Set([...before, ...pointers].map((pointer) => maskString(pointer, masker)))];
-  return { ...masked, request: { ...masked.request, redactedTexts } };
+  return { ...masked, job: { ...masked.job, redactedTexts } };
 }
 
 function maskPlanned(event: JournalStepPlanned, masked: JournalStepPlanned, job: string | undefined): JournalEvent {

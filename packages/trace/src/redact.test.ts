@@ -1,4 +1,11 @@
-import { encodeSpecDefinition, Sensitive, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
+import {
+  encodeSpecDefinition,
+  type RuntimeString,
+  Sensitive,
+  sensitive,
+  type SpecDefinition,
+  type StepEvent,
+} from "@steps/model";
 import { digestOf } from "@steps/platform";
 import { describe, expect, test } from "vitest";
 import { echoStep, exampleRun, execStep, fold, job, jobOpened, runStarted, SECRET } from "../test/events.ts";
@@ -28,8 +35,8 @@ function outputsOf(outputs: Extract<StepEvent, { type: "step-finished" }>["outpu
 
 /** Finds the objects with fields of their own in an event. */
 function objectsIn(value: unknown, rule: Rule, at: readonly string[] = []): (readonly string[])[] {
-  if (typeof rule === "string" || typeof rule["because"] === "string" || typeof value !== "object" || value === null)
-    return [];
+  if (typeof rule === "string" || typeof value !== "object" || value === null || "because" in rule) return [];
+  if ("omittedBecause" in rule) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => objectsIn(item, rule, [...at, String(index)]));
   const inner = Object.entries(value).flatMap(([key, item]) =>
     objectsIn(item, (rule as Rules)[key] ?? "text", [...at, key]),
@@ -53,7 +60,7 @@ describe("createRedactor()", () => {
     const absent = { exitCode: undefined, error: undefined, annotations: undefined, log: undefined };
     expect(redactAll({ ...event, ...absent }).map((stored) => Object.keys(stored))).toEqual([Object.keys(event)]);
     const started = runStarted() as Extract<StepEvent, { type: "run-started" }>;
-    const without = { ...started, request: { ...started.request, secrets: undefined, mode: undefined } };
+    const without = { ...started, job: { ...started.job, grants: undefined, mode: undefined } };
     expect(redactAll(without)).toEqual(redactAll(started));
   });
 
@@ -222,11 +229,41 @@ describe("createRedactor()", () => {
     expect([...seen].toSorted()).toEqual(Object.keys(EVENT_RULES).toSorted());
   });
 
-  test("names a reason for each text that is stored as it is", () => {
+  test("stores of a job only what a replay can use", () => {
+    const started = runStarted() as Extract<StepEvent, { type: "run-started" }>;
+    const kept = { mode: { compat: "2025" }, grants: { KEY: sensitive("granted-1") } } as const;
+    const vars = { VARIABLE: sensitive("unread-1") } as Readonly<Record<string, RuntimeString>>;
+    const given = {
+      vars,
+      offeredEnv: { OFFERED: "unread-2" },
+      maskedValues: ["masked-1"],
+      positionOf: () => undefined,
+    };
+    const [stored] = redactAll({ ...started, job: { ...started.job, ...kept, ...given } });
+    const { job: storedJob } = stored as Extract<JournalEvent, { type: "run-started" }>;
+    const names = [
+      "baseDir",
+      "entry",
+      "env",
+      "grants",
+      "inputs",
+      "mode",
+      "name",
+      "source",
+      "specDefinition",
+      "workDir",
+    ];
+    expect(Object.keys(storedJob).toSorted()).toEqual(names);
+    expect(storedJob.grants).toEqual({ KEY: { redacted: { reason: "sensitive" } } });
+    expect(JSON.stringify(stored)).not.toMatch(/VARIABLE|OFFERED|unread|masked-1|granted-1/);
+  });
+
+  test("names a reason for each text that is stored as it is or not at all", () => {
     const reasons = new Set<string>();
     const visit = (rule: Rule): void => {
       if (typeof rule === "string") return;
-      if (typeof rule["because"] === "string") reasons.add(rule["because"]);
+      const reason = "because" in rule ? rule.because : "omittedBecause" in rule ? rule.omittedBecause : undefined;
+      if (typeof reason === "string") reasons.add(reason);
       else Object.values(rule).forEach((inner) => visit(inner as Rule));
     };
     Object.values(EVENT_RULES).forEach(visit);

@@ -58,22 +58,22 @@ export function createRedactor(masker: Masker): Redactor {
     },
   };
   const caches = createCaches(context);
-  let job: { readonly definition: SpecDefinition; readonly redacted: RedactedDefinition } | undefined;
+  let ofJob: { readonly specDefinition: SpecDefinition; readonly redacted: RedactedDefinition } | undefined;
   // The job's own definition is stored as it was when the run started, whatever became known as a secret since.
   const digestOfPlan = ({ specDefinition, definitionDigest }: StepPlanned): string => {
-    const { digest } = specDefinition === job?.definition ? job.redacted : caches.definition(specDefinition);
+    const { digest } = specDefinition === ofJob?.specDefinition ? ofJob.redacted : caches.definition(specDefinition);
     return digest ?? definitionDigest;
   };
 
   const finish = (event: StepEvent, stored: Record<string, unknown>): unknown => {
     switch (event.type) {
       case "run-started": {
-        const { definition } = event.request;
-        const redacted = caches.definition(definition);
-        job = { definition, redacted };
+        const { specDefinition } = event.job;
+        const redacted = caches.definition(specDefinition);
+        ofJob = { specDefinition, redacted };
         const { redactedTexts } = redacted;
         if (redactedTexts.length === 0) return stored;
-        return { ...stored, request: { ...(stored["request"] as object), redactedTexts } };
+        return { ...stored, job: { ...(stored["job"] as object), redactedTexts } };
       }
       case "step-planned":
         return { ...stored, definitionDigest: digestOfPlan(event) };
@@ -116,7 +116,7 @@ function registerFound({ values }: SecretFound, masker: Masker): void {
 function marked(event: StepEvent): readonly Records[] {
   switch (event.type) {
     case "run-started":
-      return [event.request.inputs, event.request.env, event.request.secrets ?? {}];
+      return [event.job.inputs, event.job.env, event.job.grants ?? {}];
     case "variable-read":
       return [{ value: event.value }];
     case "step-planned":

@@ -1,13 +1,13 @@
 import type {
   Annotation,
   FetchReport,
+  Job,
   LogStreamDigest,
   LogSummary,
   Outcome,
   Places,
   Resource,
   RunMode,
-  RunRequestRecord,
   RuntimeRecord,
   StepEvent,
   StepFailure,
@@ -32,8 +32,13 @@ export interface Exempt {
   readonly because: string;
 }
 
-/** `"text"`: whatever it is, every text in it is masked. Of a list the rule is that of its items. */
-export type Rule = "text" | Kind | Exempt | Rules;
+/** A field that is not stored at all. */
+export interface Omitted {
+  readonly omittedBecause: string;
+}
+
+/** `"text"`: whatever it is, every text in it is masked. The rule of a list is that of its items. */
+export type Rule = "text" | Kind | Exempt | Omitted | Rules;
 
 /** The rules of an object's fields. A field that has none is masked, and so is its name. */
 export interface Rules {
@@ -49,6 +54,9 @@ const RANDOM: Exempt = { because: "chosen by the runner at random" };
 const DIGEST: Exempt = { because: "a digest of what was masked before, or of what is public" };
 const MACHINE: Exempt = { because: "says what the machine or the runner is; no job has a say in it" };
 const SIGNAL: Exempt = { because: "the system's name of a signal" };
+const TOLD_WHEN_READ: Omitted = { omittedBecause: "a variable is told by an event of its own when a step reads it" };
+const ALL_SECRET: Omitted = { omittedBecause: "nothing but secrets, which the masker has" };
+const LOOK_UP: Omitted = { omittedBecause: "a function, which JSON cannot hold" };
 
 const failure = { code: WORD, message: "text" } satisfies RulesOf<StepFailure>;
 
@@ -95,18 +103,22 @@ const annotation = {
   endColumn: "text",
 } satisfies RulesOf<Annotation>;
 
-const request = {
+const job = {
   entry: WORD,
-  definition: "definition",
-  inputs: "values",
-  env: "environment",
-  secrets: "values",
-  mode: { compat: WORD, isStrictMoa: "text", warnsOfSensitive: "text" } satisfies RulesOf<RunMode>,
-  jobName: "text",
+  name: "text",
   source: "text",
+  specDefinition: "definition",
+  positionOf: LOOK_UP,
+  inputs: "values",
+  vars: TOLD_WHEN_READ,
+  env: "environment",
+  offeredEnv: TOLD_WHEN_READ,
+  grants: "values",
+  maskedValues: ALL_SECRET,
+  mode: { compat: WORD, isStrictMoa: "text", warnsOfSensitive: "text" } satisfies RulesOf<RunMode>,
   workDir: "text",
   baseDir: "text",
-} satisfies RulesOf<RunRequestRecord>;
+} satisfies RulesOf<Job>;
 
 const runtime = {
   os: MACHINE,
@@ -128,7 +140,7 @@ export const EVENT_RULES: {
     at: "text",
     traceId: RANDOM,
     parentTraceId: RANDOM,
-    request,
+    job,
     runner: { name: MACHINE, version: MACHINE },
     runtime,
   },

@@ -54,7 +54,7 @@ export function createResultTree(): ResultTree {
     apply(event) {
       switch (event.type) {
         case "run-started":
-          Object.assign(base, plainStrings(event.request.env));
+          Object.assign(base, plainStrings(event.job.env));
           return;
         case "step-opened":
           nodeAt(event.path).name = event.name;
