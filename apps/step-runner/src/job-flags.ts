@@ -80,10 +80,10 @@ export function variablesFromEnvironment({ varsFromEnv = [] }: Partial<GivenOpti
 
 /** Returns the environment that the processes of all steps start from. */
 export function baseEnvironment(
-  { strictEnv: isStrict, jobEnv }: Pick<EnvironmentOptions, "strictEnv" | "jobEnv">,
+  { strictEnv: isStrictEnv, jobEnv }: Pick<EnvironmentOptions, "strictEnv" | "jobEnv">,
   vars: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const ambient = { ...ambientEnvironment(process.env, { isStrict }), ...logLevel(vars, process.env) };
+  const ambient = { ...ambientEnvironment(process.env, { isStrictEnv }), ...logLevel(vars, process.env) };
   return jobEnv ? { ...ambient, ...vars } : ambient;
 }
 

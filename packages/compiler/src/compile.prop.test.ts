@@ -82,7 +82,7 @@ const compilers: readonly ((source: Source) => Compiled)[] = [
   (source) => compileStepFile(source),
   (source) => compileStepList(source),
   (source) => compileInput(source),
-  (source) => compileInput(source, { isLenient: true, isStrict: true }),
+  (source) => compileInput(source, { isLenient: true, requiresTypes: true }),
 ];
 
 function compileAll(text: string): void {

@@ -85,7 +85,9 @@ describe("step files of each generation", () => {
   test("wants types when it is strict", () => {
     const text = "spec: {inputs: {a: {}}}\n---\nexec: {command: [a]}\n";
     expect(summary(compileStepFile(source(text)).diagnostics)).toEqual(["note missing-type 1:20"]);
-    expect(summary(compileStepFile(source(text), { isStrict: true }).diagnostics)).toEqual(["error missing-type 1:20"]);
+    expect(summary(compileStepFile(source(text), { requiresTypes: true }).diagnostics)).toEqual([
+      "error missing-type 1:20",
+    ]);
   });
 
   test("compares declared outputs with those given", () => {

@@ -13,10 +13,10 @@ import {
 import type { CompilerCode } from "./diagnostic-rules.ts";
 
 export interface CompileOptions {
-  /** Unknown keys are warnings instead of errors. */
+  /** When true, unknown keys are warnings instead of errors. Default: false. */
   readonly isLenient?: boolean;
-  /** Inputs and outputs without a type are errors, as in 2025, instead of notes. */
-  readonly isStrict?: boolean;
+  /** When true, inputs and outputs without a type are errors, as in 2025, instead of notes. Default: false. */
+  readonly requiresTypes?: boolean;
 }
 
 /** The result of compiling a text, with all its diagnostics. */

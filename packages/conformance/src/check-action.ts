@@ -12,7 +12,10 @@ export function checkAction({ data }: Case): void {
     throw new Error("An action case has manifest and expect");
   }
   checkKeys(expect, ["baseline", "diagnostics"], "expect");
-  const { specDefinition, diagnostics } = compileAction({ name: "action.yml", text: manifest }, { isStrict: strict });
+  const { specDefinition, diagnostics } = compileAction(
+    { name: "action.yml", text: manifest },
+    { advisesAuthor: strict },
+  );
   assertDiagnostics(diagnostics, expect["diagnostics"] ?? []);
   const baseline = specDefinition && (JSON.parse(JSON.stringify(encodeSpecDefinition(specDefinition))) as unknown);
   const mismatches = findMismatches(expect["baseline"] ?? "$absent", baseline, "/baseline");

@@ -21,14 +21,14 @@ const SECRET_VARIABLES: readonly string[] = [
 ]; // oxfmt-ignore
 
 /**
- * Returns the environment that all steps start from (conformance section 5.4). With `isStrict` it holds hardly anything
+ * Returns the environment that all steps start from (conformance section 5.4). With `isStrictEnv` it holds hardly anything
  * (conformance section 20 C25).
  */
 export function ambientEnvironment(
   env: ProcessEnvironment,
-  options: { readonly isStrict?: boolean } = {},
+  options: { readonly isStrictEnv?: boolean } = {},
 ): Record<string, string> {
-  const names = options.isStrict === true ? MINIMAL_ENV_NAMES : AMBIENT_NAMES;
+  const names = options.isStrictEnv === true ? MINIMAL_ENV_NAMES : AMBIENT_NAMES;
   return pick(env, (name) => names.includes(name));
 }
 

@@ -64,7 +64,7 @@ export interface Engine extends AsyncDisposable {
 
 export interface LoadOptions extends Pick<
   LoaderOptions,
-  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "isStrict" | "vars"
+  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "requiresTypes" | "vars"
 > {
   readonly signal: AbortSignal;
 }

@@ -42,11 +42,12 @@ export interface LoaderOptions {
   readonly hasNativeCheckout?: boolean;
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
+  /** When true, unknown keys are warnings instead of errors. Default: false. */
   readonly isLenient?: boolean;
-  /** Inputs and outputs without a type are errors. */
-  readonly isStrict?: boolean;
-  /** Scripts go on after a line that fails, as in 2025. */
-  readonly isLax?: boolean;
+  /** When true, inputs and outputs without a type are errors. Default: false. */
+  readonly requiresTypes?: boolean;
+  /** When false, scripts go on after a line that fails, as in 2025. Default: true. */
+  readonly stopsAtFailure?: boolean;
   /** Whether a git reference without a path mark may mean a path in a repository, if it is none itself. Default: yes. */
   readonly hasLegacyRefs?: boolean;
   /** Replay: what a component must be. Absent for the ordinary run. */
@@ -247,7 +248,8 @@ export class StepLoader {
     if (path !== "script") return this.#loadProgram(path);
     const hasOptions = inputNames.some((name) => name !== "script");
     const specDefinition =
-      this.#scripts.get(hasOptions) ?? scriptStep({ hasOptions, isLax: this.#options.isLax === true });
+      this.#scripts.get(hasOptions) ??
+      scriptStep({ hasOptions, stopsAtFailure: this.#options.stopsAtFailure !== false });
     this.#scripts.set(hasOptions, specDefinition);
     return this.#loadedBuiltin(specDefinition, this.#options.tmpDir);
   }
@@ -358,8 +360,8 @@ export class StepLoader {
     const key = `${source.name}\0${source.malformed?.byte ?? ""}\0${source.text}`;
     let compiled = this.#compiled.get(key);
     if (compiled === undefined) {
-      const { isLenient, isStrict } = this.#options;
-      compiled = compileStepFile(source, { isLenient: isLenient === true, isStrict: isStrict === true });
+      const { isLenient, requiresTypes } = this.#options;
+      compiled = compileStepFile(source, { isLenient: isLenient === true, requiresTypes: requiresTypes === true });
       this.#compiled.set(key, compiled);
     }
     return compiled;

@@ -45,7 +45,7 @@ export interface ReplayOptions {
   /** Where local references start; by default as it lay to the work directory. */
   readonly baseDir?: string;
   /** Logs, tools and the runtime must be equal too. */
-  readonly isStrict?: boolean;
+  readonly countsDrift?: boolean;
   /** Pointers of differences that do not count. */
   readonly ignore?: readonly string[];
   /** As of a run; the recorded run's own limits are not known. */
@@ -155,7 +155,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     return report(stopped, reasons, { replay: result, recordedStatus });
   }
   const comparison = compareTraces(trace, result.trace(), {
-    isStrict: options.isStrict === true,
+    countsDrift: options.countsDrift === true,
     ignore: options.ignore,
   });
   return report(verdictOf(comparison), [], { replay: result, comparison, recordedStatus });

@@ -272,7 +272,7 @@ async function executeJob(context: RunContext, options: RunOptions, parts: RunPa
     program: context.program,
     vars: job.vars,
     isLenient: options.isLenient === true,
-    isLax: job.mode?.compat === "2025",
+    stopsAtFailure: job.mode?.compat !== "2025",
     hasLegacyRefs: context.hasLegacyRefs,
     pin: options.pin,
     onProgress:

@@ -77,7 +77,7 @@ describe("text around an expression", () => {
   });
 
   test("must be a string when strict", () => {
-    const options = { isStrict: true };
+    const options = { isStrictMoa: true };
     expect(codeOf(() => expand("a ${{ 1 }}", scope, options))).toBe("NOT_TEXT");
     expect(codeOf(() => expand('${{ "a${{ 1 }}" }}', scope, options))).toBe("NOT_TEXT");
     expect(expand("a ${{ str(1) }}", scope, options)).toBe("a 1");

@@ -23,7 +23,7 @@ export interface EvaluateOptions {
   readonly functions?: FunctionTable;
   readonly onNote?: (note: ExpressionNote) => void;
   /** When true, an expression with text around it must be a string (conformance section 20 C3). */
-  readonly isStrict?: boolean;
+  readonly isStrictMoa?: boolean;
 }
 
 /** A context with a budget of its own. */
@@ -32,8 +32,8 @@ export interface TemplateContext extends EvaluationContext {
 }
 
 export function createContext(scope: Scope, options: EvaluateOptions = {}): TemplateContext {
-  const { functions = defaultFunctions, onNote, isStrict = false } = options;
-  return { scope, functions, onNote, isStrict, budget: createBudget() };
+  const { functions = defaultFunctions, onNote, isStrictMoa = false } = options;
+  return { scope, functions, onNote, isStrictMoa, budget: createBudget() };
 }
 
 /** One `${{ }}` ready to be evaluated. */
@@ -81,7 +81,7 @@ export function evaluateTemplate(template: PlannedTemplate, context: TemplateCon
 /** The text of a template, white space and all. */
 export function evaluateTemplateText(template: PlannedTemplate, context: TemplateContext): RuntimeString {
   const { parts, single } = template;
-  const lenient = single && context.isStrict ? { ...context, isStrict: false } : context;
+  const lenient = single && context.isStrictMoa ? { ...context, isStrictMoa: false } : context;
   return concatenateParts(parts, context, (part) => evaluateInText(part, lenient));
 }
 
@@ -99,7 +99,7 @@ function evaluateInText(expression: PlannedExpression, context: TemplateContext)
   try {
     if (!isDotted) return textInText(value, context);
     if (kindOf(value) === "null") return { text: "null", isMarked: value instanceof Sensitive };
-    if (context.isStrict) return textInText(value, context);
+    if (context.isStrictMoa) return textInText(value, context);
     return formatText(value, { budget: context.budget, isSorted: true });
   } catch (error) {
     throw placed(error, expression);

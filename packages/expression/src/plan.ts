@@ -14,7 +14,7 @@ import { formatText, type MarkedText } from "./text.ts";
 export interface EvaluationContext {
   readonly scope: Scope;
   readonly functions: FunctionTable;
-  readonly isStrict: boolean;
+  readonly isStrictMoa: boolean;
   readonly budget: Budget;
 }
 
@@ -113,7 +113,7 @@ export function textInText(value: RuntimeValue, context: EvaluationContext): Mar
     const hint = "Use get() with a default, or str().";
     throw new ExpressionError("NULL_IN_TEXT", "The expression is null and stands in a text", { hint });
   }
-  if (context.isStrict && kind !== "string") {
+  if (context.isStrictMoa && kind !== "string") {
     const hint = "Wrap the expression in str().";
     throw new ExpressionError("NOT_TEXT", `The expression is of kind ${kind} and stands in a text`, { hint });
   }

@@ -8,7 +8,7 @@ const FIELDS = ["os", "arch", "libc", "osRelease", "timezone", "umask"] as const
 export function compareRuntime(
   expected: RuntimeJson,
   actual: RuntimeJson,
-  { isStrict }: { readonly isStrict: boolean },
+  { countsDrift }: { readonly countsDrift: boolean },
 ): Difference[] {
   return FIELDS.flatMap((field) => {
     const [before, after] = [expected[field] ?? "", actual[field] ?? ""];
@@ -19,7 +19,7 @@ export function compareRuntime(
         step: "",
         pointer: `/runtime/${field}`,
         kind: "runtime",
-        severity: isStrict ? "different" : "drift",
+        severity: countsDrift ? "different" : "drift",
         expected: before,
         actual: after,
       } satisfies Difference,

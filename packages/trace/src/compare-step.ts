@@ -9,7 +9,7 @@ import { stepLabel } from "./step-label.ts";
 interface Sides {
   readonly expected: TraceJson;
   readonly actual: TraceJson;
-  readonly isStrict: boolean;
+  readonly countsDrift: boolean;
   readonly logs?: NonNullable<CompareOptions["logs"]>;
 }
 
@@ -78,7 +78,7 @@ function comparePlans({ before, after, sides, add }: Halves & { readonly sides: 
   const [rest, otherRest] = commands.map((command) => canonicalJson(command.slice(1)));
   const hasOtherProgram = isBuiltin(before) && isBuiltin(after) && rest === otherRest;
   // The definition of a built-in step names its program, which is where this machine has it.
-  const program = { kind: "tools", severity: sides.isStrict ? "different" : "drift" } as const;
+  const program = { kind: "tools", severity: sides.countsDrift ? "different" : "drift" } as const;
   compareTexts({ before, after, add }, [["subpath", "component"]]);
   const digests = { expected: before.definitionDigest ?? "", actual: after.definitionDigest ?? "" };
   if (digests.expected !== digests.actual) {
@@ -116,7 +116,7 @@ interface Records {
 
 function compareObservations({ expected, actual, sides, add }: Records): void {
   const path = expected.path ?? "";
-  const severity = sides.isStrict ? "different" : "drift";
+  const severity = sides.countsDrift ? "different" : "drift";
   for (const stream of ["stdout", "stderr"] as const) {
     const given = [sides.logs?.("expected", path, stream), sides.logs?.("actual", path, stream)] as const;
     const isGiven = given[0] !== undefined && given[1] !== undefined;
@@ -127,7 +127,7 @@ function compareObservations({ expected, actual, sides, add }: Records): void {
     );
     if (!found) continue;
     const { isNormalised, ...shown } = found;
-    add(`/det/${stream}`, stream, { ...shown, severity: isNormalised && !sides.isStrict ? "normalised" : severity });
+    add(`/det/${stream}`, stream, { ...shown, severity: isNormalised && !sides.countsDrift ? "normalised" : severity });
   }
   const [before, after] = [toolsOf(expected, sides.expected), toolsOf(actual, sides.actual)];
   if (before.identity !== after.identity) {

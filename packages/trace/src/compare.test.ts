@@ -120,7 +120,7 @@ describe("compareTraces()", () => {
     });
     expect(compareTraces(expected, actual)).toMatchObject({ verdict: "drift" });
     expect(compareTraces(expected, actual).differences.map(({ kind }) => kind)).toEqual(["tools", "tools", "runtime"]);
-    expect(compareTraces(expected, actual, { isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(expected, actual, { countsDrift: true }).verdict).toBe("different");
   });
 
   test("compares logs without times and addresses where it has them", () => {
@@ -133,7 +133,7 @@ describe("compareTraces()", () => {
       verdict: "normalised",
       differences: [{ kind: "stdout", path: "1", expected: "line 1: took 1.2s at 0xdeadbeef" }],
     });
-    expect(compareTraces(before, actual, { logs, isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(before, actual, { logs, countsDrift: true }).verdict).toBe("different");
     const other = (side: "expected" | "actual") => `${texts[side]}${side}`;
     expect(compareTraces(before, actual, { logs: other })).toMatchObject({
       verdict: "drift",
@@ -158,7 +158,7 @@ describe("compareTraces()", () => {
     });
     const paths = compareTraces(logOf("in /one/work\n"), logOf("in /two/x/work\n", "/two/x"));
     expect(paths).toMatchObject({ verdict: "normalised", differences: [{ kind: "stdout" }] });
-    expect(compareTraces(before, after, { isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(before, after, { countsDrift: true }).verdict).toBe("different");
     expect(compareTraces(before, logOf("else\n")).verdict).toBe("drift");
     expect(compareTraces(before, traceOf({ stdout: "in 3.4s\n" })).verdict).toBe("drift");
   });
@@ -180,7 +180,7 @@ describe("compareTraces()", () => {
           ? { ...event, tools: event.tools.map((tool) => ({ ...tool, uri, digest: { sha256 } })) }
           : event,
       );
-    const strictly = { isStrict: true };
+    const strictly = { countsDrift: true };
     expect(compareTraces(expected, withTool("/two/echo"), strictly).verdict).toBe("identical");
     expect(withTool("/two/echo").fingerprints).toEqual(expected.fingerprints);
     expect(compareTraces(expected, withTool("/bin/false"), strictly).verdict).toBe("different");
@@ -203,7 +203,7 @@ describe("compareTraces()", () => {
       { kind: "tools", pointer: "/det/definitionDigest" },
       { kind: "tools", pointer: "/det/command/0" },
     ]);
-    expect(compareTraces(before, withShell("/usr/bin/bash"), { isStrict: true }).verdict).toBe("different");
+    expect(compareTraces(before, withShell("/usr/bin/bash"), { countsDrift: true }).verdict).toBe("different");
     expect(compareTraces(before, withShell("/usr/bin/bash", "false")).verdict).toBe("different");
     const local = compareTraces(withShell("/bin/bash", "true", "local"), withShell("/bin/sh", "true", "local"));
     expect(local.verdict).toBe("different");

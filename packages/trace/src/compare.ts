@@ -45,8 +45,8 @@ export interface Comparison {
 }
 
 export interface CompareOptions {
-  /** Logs, tools and runtime must be equal too. */
-  readonly isStrict?: boolean;
+  /** When true, a drift counts as a difference: logs, tools and runtime must be equal too. Default: false. */
+  readonly countsDrift?: boolean;
   /**
    * The differences to ignore: `KIND`, `KIND.NAME` or `KIND.STEP.NAME` with `*` for any one part, as in `env.HOSTNAME`,
    * `outputs.build.time`, `stdout.test`.
@@ -61,10 +61,10 @@ export interface CompareOptions {
 
 /** Compares a run with the one that it was meant to repeat. The rules are in docs/reference/trace.md. */
 export function compareTraces(expected: TraceJson, actual: TraceJson, options: CompareOptions = {}): Comparison {
-  const isStrict = options.isStrict === true;
+  const countsDrift = options.countsDrift === true;
   const found = [
-    ...compareSteps({ expected, actual, isStrict, ...(options.logs ? { logs: options.logs } : {}) }),
-    ...compareRuntime(expected.runtime ?? {}, actual.runtime ?? {}, { isStrict }),
+    ...compareSteps({ expected, actual, countsDrift, ...(options.logs ? { logs: options.logs } : {}) }),
+    ...compareRuntime(expected.runtime ?? {}, actual.runtime ?? {}, { countsDrift }),
   ];
   const patterns = (options.ignore ?? []).map((pattern) => pattern.split("."));
   const ignored: Difference[] = [];

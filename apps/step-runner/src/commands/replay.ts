@@ -100,7 +100,7 @@ async function execute(options: Options, trace: Trace, path: string): Promise<Re
   const report = await engine.replay(trace, {
     secrets: options.secret,
     workDir: options.workDir,
-    isStrict: options.strict,
+    countsDrift: options.strict,
     github: githubOptions(options),
     ignore: options.ignore,
     hooks: {

@@ -70,9 +70,9 @@ function checkJobs(source: Source, { jobName, variables }: CheckOptions): readon
   return withoutRepeated(chosen.length === 0 ? diagnostics : all);
 }
 
-function checkGithubFile(source: Source, { isStrict, jobName }: CheckOptions): readonly Diagnostic[] | undefined {
+function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOptions): readonly Diagnostic[] | undefined {
   if (isActionFile(source.name) && jobName === undefined) {
-    return compileAction(source, { isStrict: isStrict === true }).diagnostics;
+    return compileAction(source, { advisesAuthor: requiresTypes === true }).diagnostics;
   }
   const isOther = isCiFile(source.name) || isStepFile(source.name) || isMessageFile(source.name);
   if (!isWorkflowFile(source.name) && (isOther || !isWorkflowText(source))) return undefined;

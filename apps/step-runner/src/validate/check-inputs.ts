@@ -33,7 +33,7 @@ export async function checkInputs(given: ValidateOptions, named: readonly string
 }
 
 function checkOptions({ lenient, strict, jobName, variable }: ValidateOptions): CheckOptions {
-  return { isLenient: lenient, isStrict: strict, jobName, variables: variable };
+  return { isLenient: lenient, requiresTypes: strict, jobName, variables: variable };
 }
 
 async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {
@@ -65,7 +65,7 @@ async function checkReference(given: ValidateOptions, reference: StepReference, 
     await engine.load(reference, process.cwd(), {
       signal: stop.signal,
       isLenient: given.lenient,
-      isStrict: given.strict,
+      requiresTypes: given.strict,
       onDiagnostics: (_path, diagnostics) => found.push(...diagnostics),
     });
   } catch (error) {

@@ -20,21 +20,21 @@ export function defaultShell(): string {
  * Nearly every script needs one argument only; an invocation that sets an option is the only one to pay for options.
  */
 export function scriptStep(
-  options: { readonly hasOptions?: boolean; readonly isLax?: boolean; readonly shell?: string } = {},
+  options: { readonly hasOptions?: boolean; readonly stopsAtFailure?: boolean; readonly shell?: string } = {},
 ): SpecDefinition {
-  const { hasOptions = false, isLax = false, shell = defaultShell() } = options;
+  const { hasOptions = false, stopsAtFailure = true, shell = defaultShell() } = options;
   const env = { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" };
-  const inputs = { script: { type: "string", isSensitive: false }, ...shellOptions(!isLax) } as const;
-  const flags = isLax ? [] : shell.endsWith("bash") ? ["-e", "-o", "pipefail"] : ["-e"];
+  const inputs = { script: { type: "string", isSensitive: false }, ...shellOptions(stopsAtFailure) } as const;
+  const flags = stopsAtFailure ? (shell.endsWith("bash") ? ["-e", "-o", "pipefail"] : ["-e"]) : [];
   const command = hasOptions ? shellCommand(shell) : [shell, ...flags, "-c", "${{ inputs.script }}"];
   return { spec: { inputs, outputs: {}, hasOpenOutputs: true }, definition: { type: "exec", command, env } };
 }
 
-function shellOptions(isStrict: boolean): Readonly<Record<string, InputSpec>> {
+function shellOptions(stopsAtFailure: boolean): Readonly<Record<string, InputSpec>> {
   return {
     shell: { type: "string", isSensitive: false, default: "" },
-    errexit: { type: "boolean", isSensitive: false, default: isStrict },
-    pipefail: { type: "boolean", isSensitive: false, default: isStrict },
+    errexit: { type: "boolean", isSensitive: false, default: stopsAtFailure },
+    pipefail: { type: "boolean", isSensitive: false, default: stopsAtFailure },
     xtrace: { type: "boolean", isSensitive: false, default: false },
   };
 }

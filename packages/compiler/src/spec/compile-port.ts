@@ -105,7 +105,7 @@ function missingType(context: CompileContext, port: YamlMapping): ValueType {
   // Its name is misspelt then, which is said.
   if ([...port.entries.keys()].some((key) => nearest(key, ["type"]) !== undefined)) return "string";
   const problem = { code: "missing-type", message: "The type is missing", hint: "Without one it is string." } as const;
-  if (context.options.isStrict === true) {
+  if (context.options.requiresTypes === true) {
     context.report.error(port, { ...problem, hint: `Write type: and one of ${VALUE_TYPES.join(", ")}.` });
   } else context.report.note(port, () => problem);
   return "string";

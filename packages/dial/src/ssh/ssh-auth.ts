@@ -10,7 +10,7 @@ export interface SshAuthOptions {
   /** Default: those of ssh's usual names that are there. */
   readonly identityFiles?: readonly string[] | undefined;
   /** True to skip key files that do not exist, as ssh does with those of its configuration. */
-  readonly isLenient?: boolean | undefined;
+  readonly skipsMissingFiles?: boolean | undefined;
   /** The passphrase of encrypted keys. */
   readonly passphrase?: string | undefined;
   /** The socket of an agent; `false` for none. Default: `SSH_AUTH_SOCK`. */
@@ -32,7 +32,7 @@ const DEFAULT_NAMES = ["id_ed25519", "id_ecdsa", "id_rsa"];
  */
 export async function sshAuth(options: SshAuthOptions): Promise<SshAuth> {
   const { user: username, agent = process.env["SSH_AUTH_SOCK"] } = options;
-  const isNamed = options.identityFiles !== undefined && options.isLenient !== true;
+  const isNamed = options.identityFiles !== undefined && options.skipsMissingFiles !== true;
   const files = options.identityFiles ?? DEFAULT_NAMES.map((name) => join(homedir(), ".ssh", name));
   const notes: string[] = [];
   const keys: AnyAuthMethod[] = [];

@@ -192,7 +192,7 @@ async function targetOf(options: SshOptions): Promise<SshTarget> {
     user: user ?? config?.user ?? userInfo().username,
     port: port ?? config?.port ?? 22,
     identityFiles: options.identityFiles ?? config?.identityFiles,
-    isLenient: options.identityFiles === undefined,
+    skipsMissingFiles: options.identityFiles === undefined,
     passphrase: options.passphrase,
     agent: options.agent ?? config?.agent,
     knownHostsFiles: options.knownHostsFiles ?? config?.knownHostsFiles,

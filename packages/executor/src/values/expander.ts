@@ -47,7 +47,7 @@ export function createExpander(
   const { path, source } = options;
   const functions = {
     functions: { ...stepFunctions(run.job.workDir), ...options.functions },
-    isStrict: run.job.mode?.isStrictMoa === true,
+    isStrictMoa: run.job.mode?.isStrictMoa === true,
   };
   let known: Scope | undefined;
   const onNote = ({ code, message }: ExpressionNote): void => {

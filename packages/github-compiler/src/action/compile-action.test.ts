@@ -290,7 +290,7 @@ describe("the file", () => {
   test("notes what documentation asks for only when told to", () => {
     const text = `inputs: { a: { default: 1.10 } }\n${NODE}`;
     expect(compile(text).diagnostics).toEqual([]);
-    expect(brief(compile(text, { isStrict: true }).diagnostics)).toEqual([
+    expect(brief(compile(text, { advisesAuthor: true }).diagnostics)).toEqual([
       "note incomplete-manifest 1",
       "note incomplete-manifest 1",
       "note incomplete-manifest 1",

@@ -25,7 +25,7 @@ import { readRuns, type Runs } from "./read-runs.ts";
  * All inputs are strings; one without a default has none here, and is empty when nobody gives it, required or not.
  */
 export function compileAction(source: Source, options: CompileActionOptions = {}): CompiledAction {
-  const reading = createReading("action", options.isStrict);
+  const reading = createReading("action", options.advisesAuthor);
   const root = readDocument(reading, source);
   const specDefinition = root === undefined ? undefined : compileRoot(reading, root);
   return {
@@ -63,7 +63,7 @@ function readProse(reading: Reading, root: YamlMapping): string | undefined {
   const texts = ["name", "description"].map((key) => {
     const node = root.entries.get(key)?.value;
     if (node !== undefined) return proseOf(reading, node, `"${key}"`);
-    if (reading.isStrict) {
+    if (reading.advisesAuthor) {
       reading.report.note(root, { code: "incomplete-manifest", message: `The manifest has no "${key}"` });
     }
     return undefined;

@@ -7,8 +7,11 @@ export const MANIFEST_FILES: readonly string[] = ["action.yml", "action.yaml"];
 export const DOCKERFILE_ACTIONS: readonly string[] = ["Dockerfile", "dockerfile"];
 
 export interface CompileActionOptions {
-  /** Notes what the runner does not ask for but GitHub's documentation does: `name`, `description`. */
-  readonly isStrict?: boolean;
+  /**
+   * When true, the diagnostics note things that only the author of the manifest can mend: a `name` or `description` that GitHub's
+   * documentation asks for and the runner does not, and numbers that change as texts. Default: false.
+   */
+  readonly advisesAuthor?: boolean;
 }
 
 export interface CompiledAction {

@@ -63,7 +63,7 @@ function readInput(
       default:
     }
   }
-  if (reading.isStrict && input.description === undefined) {
+  if (reading.advisesAuthor && input.description === undefined) {
     reading.report.note(node, { code: "incomplete-manifest", message: `${what} has no "description"` });
   }
   draft.inputs[name] = input;

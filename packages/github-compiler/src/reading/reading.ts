@@ -19,11 +19,11 @@ export interface Reading {
    * service refuses more.
    */
   readonly file: "action" | "workflow";
-  readonly isStrict: boolean;
+  readonly advisesAuthor: boolean;
 }
 
-export function createReading(file: Reading["file"], isStrict = false): Reading {
-  return { report: new Report(), places: new Map(), file, isStrict };
+export function createReading(file: Reading["file"], advisesAuthor = false): Reading {
+  return { report: new Report(), places: new Map(), file, advisesAuthor };
 }
 
 export function positionsOf({ places }: Reading): (pointer: string) => Position | undefined {

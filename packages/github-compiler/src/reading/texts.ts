@@ -26,7 +26,7 @@ export function textOf(reading: Reading, node: YamlNode, what: string): string |
 
 // In somebody else's manifest nobody can do anything about it.
 function warnOfNumber(reading: Reading, node: YamlScalar, text: string): void {
-  if (reading.file === "action" && !reading.isStrict) return;
+  if (reading.file === "action" && !reading.advisesAuthor) return;
   reading.report.add(reading.file === "action" ? "note" : "warning", node, {
     code: "changed-number",
     message: `The number ${node.text.slice(0, 40)} becomes the text "${text}"`,

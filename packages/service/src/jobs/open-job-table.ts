@@ -96,7 +96,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
       jobs,
       tombstones,
       runner,
-      env: options.isStrictEnv === true ? ambientEnvironment(env, { isStrict: true }) : env,
+      env: options.isStrictEnv === true ? ambientEnvironment(env, { isStrictEnv: true }) : env,
       clock,
       onNote,
       unlock: () => {
