@@ -98,7 +98,7 @@ function definitionKey({ entries }: YamlMapping): YamlScalar | undefined {
   return [...entries.values()].find(({ key }) => DEFINITION_KEYS.has(key.text))?.key;
 }
 
-/** Whether a file is of the days before `type:` moved from the definition to the inputs (`steps-language` C1). */
+/** Whether a file is of the days before `type:` moved from the definition to the inputs (conformance section 20 C1). */
 function isBlueprint(spec: YamlNode, definition: YamlNode): boolean {
   const inputs = childOf(childOf(spec, "spec") ?? spec, "inputs");
   const ports = inputs?.kind === "mapping" ? [...inputs.entries.values()] : [];

@@ -6,10 +6,10 @@ import type { LoadFrom } from "@steps/executor";
 import { type EnvironmentRecord, mapObject, type OciReference, revealString, type ZipReference } from "@steps/model";
 import { assertInside } from "./find-step-file.ts";
 
-/** What the cache is asked for an image. */
+/** Returns the request to the cache for an image. */
 export function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): ComponentRequest {
   const { registry, repository, tag } = reference;
-  // The credentials are in it, and what a credential helper needs.
+  // The environment holds the credentials, and the variables that a credential helper needs.
   return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
 }
 
@@ -28,7 +28,7 @@ export function registryVariables(vars: EnvironmentRecord = {}): EnvironmentReco
   );
 }
 
-/** What the cache is asked for an archive. @throws {EngineError} REFERENCE_INVALID */
+/** Returns the request to the cache for an archive. @throws {EngineError} REFERENCE_INVALID */
 export function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {
   const isHttp = /^https?:/i.test(reference.url);
   const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
 import { EngineError } from "./engine-error.ts";
 
-/** Where a runner keeps what outlives a run. */
+/** The directories of a runner for files that outlive a run. */
 export interface Directories {
-  /** Fetched components. */
+  /** The directory of fetched components. */
   readonly cache: string;
-  /** Journals and logs of runs. */
+  /** The directory of the journals and logs of runs. */
   readonly state: string;
 }
 
@@ -34,7 +34,7 @@ function homeOf(env: Readonly<Record<string, string | undefined>>): string {
   }
 }
 
-/** What to do about a state directory that cannot be used. */
+/** The hint for a state directory that cannot be used. */
 export const STATE_HINT = "Name another directory with --state-dir or STEP_RUNNER_STATE_DIR.";
 
 /**
@@ -61,7 +61,10 @@ function makeAndLook(path: string): string | undefined {
   }
 }
 
-/** What a failure to write below the state directory says: where, why, how much room there is, and what to do. */
+/**
+ * Returns the error for a failure to write below the state directory. It names the place, the reason, the free room and a
+ * remedy.
+ */
 export function stateFailure(path: string, cause: unknown): EngineError {
   const { code } = cause as NodeJS.ErrnoException;
   const isFull = code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";

@@ -3,7 +3,7 @@ import { secretVariableNames } from "./base-environment.ts";
 
 type Variables = Readonly<Record<string, RuntimeString>>;
 
-/** What a job knows by name. */
+/** The variables of a job. */
 export interface JobVariables {
   readonly vars: Variables;
   readonly env: Variables;

@@ -77,7 +77,7 @@ interface LoadOptions {
 /** Brings steps here and compiles them, one at a time, as the executor comes to them. One object serves one run. */
 export class StepLoader {
   readonly #options: LoaderOptions;
-  /** Where a component was copied to, by the digest of its tree. */
+  /** The copies of components, by the digests of their trees. */
   readonly #copies = new Map<string, PrivateCopy>();
   /** All of them, by their roots. */
   readonly #copyAt = new Map<string, PrivateCopy>();

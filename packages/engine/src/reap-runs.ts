@@ -13,7 +13,10 @@ const GRACE_MS = 2_000;
 const ROUNDS = 6;
 const ROUND_MS = 300;
 
-/** What a `Reaper` runs when this process is gone. @param program that does `reap PID DIR` by `reapRuns()` */
+/**
+ * Returns the command that a `Reaper` runs when this process is gone. @param program that does `reap PID DIR` by
+ * `reapRuns()`
+ */
 export function reaperCommand(program: string, stateDir: string): string[] {
   return [program, "reap", String(process.pid), stateDir];
 }

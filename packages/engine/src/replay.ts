@@ -40,18 +40,18 @@ export type ReplayVerdict =
 export interface ReplayOptions {
   /** Values for what the trace holds redacted, by the name of the input or variable. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** Where the steps run; the recorded directory if it exists, else the current one. */
+  /** The directory in which the steps run. Default: the recorded directory if it exists, else the current one. */
   readonly workDir?: string;
-  /** Where local references start; by default as it lay to the work directory. */
+  /** The directory that local references are relative to. Default: the recorded one, as it lay to the work directory. */
   readonly baseDir?: string;
-  /** Logs, tools and the runtime must be equal too. */
+  /** When true, a drift counts as a difference: logs, tools and the runtime must be equal too. Default: false. */
   readonly countsDrift?: boolean;
-  /** Pointers of differences that do not count. */
+  /** The pointers of differences that do not count. Default: none. */
   readonly ignore?: readonly string[];
   /** As of a run; the recorded run's own limits are not known. */
   readonly timeoutMs?: number;
   readonly graceMs?: number;
-  /** What GitHub actions are told, as of a run: it is not recorded. */
+  /** The facts that GitHub actions are told, as in `RunOptions`: the trace does not hold them. */
   readonly github?: GithubOptions;
   readonly hurry?: AbortSignal;
   readonly hooks?: RunHooks;
@@ -77,7 +77,7 @@ export interface PlannedComponent {
   readonly location: string;
 }
 
-/** What a replay would do: the components it pins. */
+/** Returns the components that a replay pins, without running anything. */
 export function planReplay(trace: TraceJson): PlannedComponent[] {
   return (trace.resources ?? [])
     .filter((resource) => resource.kind !== "binary")
@@ -169,7 +169,7 @@ function describeRedacted(pointer: string): string {
   return `A secret stood in the text of the definition at ${pointer}, and the trace does not hold it; give secrets as inputs or variables`;
 }
 
-/** What a comparison means. Under strict a drift is a difference of its own kind. */
+/** Returns the verdict of a comparison. When drift counts, a comparison with nothing but drift has a verdict of its own. */
 export function verdictOf(comparison: Comparison): ReplayVerdict {
   const counted = comparison.differences.filter(({ severity }) => severity === "different");
   if (counted.length === 0) return "same";
@@ -279,7 +279,7 @@ function supplied(
   return Object.fromEntries(
     wanted.map(({ name, reason }) => {
       const value = secrets[name] ?? "";
-      // What only was equal to a secret, or too large to be kept, was not marked in the recorded run.
+      // A value that only was equal to a secret, or was too large to be kept, was not marked in the recorded run.
       return [name, reason === "sensitive" ? sensitive(value) : value];
     }),
   );

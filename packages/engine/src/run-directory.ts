@@ -102,8 +102,8 @@ export function isAlive(directory: RunDirectory): boolean {
 }
 
 /**
- * What names a process for ever: its number is used again, but not with the same start time in the same boot. Empty for
- * one that does not exist, or has ended and is only waited for by its parent.
+ * Returns a name for a process that no other ever has: its number is used again, but not with the same start time in the same
+ * boot. The name is empty for a process that does not exist, or has ended and only waits for its parent.
  */
 export function ownerOf(pid: number): string {
   const stat = readProcessStat(pid);
@@ -111,7 +111,7 @@ export function ownerOf(pid: number): string {
   return isGone && pid !== process.pid ? "" : `${pid} ${stat?.startTime ?? "0"} ${bootId()}`;
 }
 
-/** Where the parts of a run lie. */
+/** Returns the paths of the parts of a run. */
 export function describeRun(path: string, traceId: string): RunDirectory {
   return { traceId, path, journal: join(path, "trace.jsonl"), logs: join(path, "logs"), tmp: join(path, "tmp") };
 }

@@ -38,7 +38,7 @@ import { type OutputListener, StepLogFile } from "./step-log-file.ts";
 /** A run of a job: the job, and what is true of this run alone. */
 export interface RunOptions {
   readonly job: Job;
-  /** What GitHub actions are told. Default: what the job variables say. */
+  /** The facts that GitHub actions are told. Default: those that the job variables tell. */
   readonly github?: GithubOptions;
   /** Whether what has the shape of one of GitLab's tokens (`glpat-…`) is masked too, after its prefix. Default: yes. */
   readonly maskTokens?: boolean;
@@ -63,7 +63,10 @@ export interface RunHooks {
   readonly onEvent?: (event: JournalEvent) => void;
   readonly onOutput?: OutputListener;
   readonly onProgress?: (stepPath: string, reference: string, progress: FetchProgress) => void;
-  /** Whether the trace will be asked for; then it is folded as the events come, whatever happens to the journal. Default: yes. */
+  /**
+   * Whether the trace will be asked for; then it is folded as the events come, whatever happens to the journal. Default:
+   * yes.
+   */
   readonly wantsTrace?: boolean;
   /** Whether the result tree is wanted. */
   readonly wantsResult?: boolean;
@@ -91,7 +94,10 @@ export interface RunContext {
   readonly cacheDir: string;
   readonly stateDir: string;
   readonly traceSync: TraceSync;
-  /** Runs that ended; they are closed when the engine is, so that a kill before their trace is written leaves them to recover. */
+  /**
+   * Runs that ended; they are closed when the engine is, so that a kill before their trace is written leaves them to
+   * recover.
+   */
   readonly ended: RunDirectory[];
   readonly runner: { readonly name: string; readonly version: string };
   readonly program: (() => string) | undefined;
@@ -212,7 +218,7 @@ class Recording {
     }
   }
 
-  /** What a full disk kept out of the journal. */
+  /** The events that a full disk kept out of the journal. */
   readonly #unwritten: JournalEvent[] = [];
   /** Whether a secret became known when something had been recorded already. */
   #isLate = false;

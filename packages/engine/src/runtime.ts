@@ -4,7 +4,7 @@ import type { RuntimeRecord } from "@steps/model";
 
 let known: RuntimeRecord | undefined;
 
-/** What this machine is, as far as it can be known cheaply and without starting a process. Read once. */
+/** Describes this machine, as far as it can be known cheaply and without starting a process. It is read once. */
 export function describeRuntime(): RuntimeRecord {
   known ??= {
     os: platform(),

@@ -8,12 +8,12 @@ import type { Masker, MaskStream } from "@steps/trace";
 
 type StreamName = "stdout" | "stderr";
 
-/** Where bytes of a step were stored. */
+/** The place in which bytes of a step were stored. */
 export interface StoredOutput {
-  /** Relative to the run's directory. */
+  /** The path of the log, relative to the run's directory. */
   readonly file: string;
   readonly offset: number;
-  /** Fewer than the chunk has where a limit cut it. */
+  /** The number of bytes stored: fewer than the chunk has where a limit cut it. */
   readonly bytes: number;
 }
 
@@ -28,9 +28,9 @@ export type OutputListener = (
 export interface StepLogOptions {
   readonly masker: Masker;
   readonly onOutput?: OutputListener | undefined;
-  /** What all steps of the job may still store; it is counted down. */
+  /** The number of bytes that all steps of the job may still store; it is counted down. Default: no limit. */
   readonly budget?: { bytes: number };
-  /** How much of a step's output is stored; the digests cover all of it. */
+  /** The number of bytes of a step's output that are stored; the digests cover all of it. Default: 64 MiB. */
   readonly maxStoredBytes?: number;
 }
 

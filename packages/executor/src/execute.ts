@@ -17,15 +17,15 @@ import { StepFiles } from "./run/step-files.ts";
 import { killSurvivors } from "./process/terminate.ts";
 import { createJobContexts } from "./run/variables.ts";
 
-/** What a run came to. */
+/** The end of a run. */
 export interface Executed {
   readonly outcome: Outcome;
   readonly outputs: Readonly<Record<string, RuntimeValue>>;
 }
 
-/** How long what left its step's group may take to go when the job is over. */
+/** The longest time between TERM and KILL for processes that left their step's group, when the job is over. */
 const SURVIVOR_GRACE_MS = 1000;
-/** A start waits for hardly more than the processor. */
+/** The number of processes that are started at the same time: a start waits for hardly more than the processor. */
 const STARTS_AT_ONCE = 16;
 
 /**

@@ -1,5 +1,6 @@
-// What another runner of processes needs to be part of a run: it tells the same events, starts processes in the same way and comes to
-// the same outcomes.
+// This entry is for another runner of processes that is part of a run: it tells the same events, starts processes in the
+// same way
+// and comes to the same outcomes.
 export { readStepFile, type StepFileContent } from "./files/read-step-file.ts";
 export { signalWithTimeout, TimedOut } from "./outcome/cancelled.ts";
 export { ExecuteError } from "./outcome/execute-error.ts";

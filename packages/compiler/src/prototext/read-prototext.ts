@@ -25,7 +25,7 @@ const REPEATED: ReadonlySet<string> = new Set([
 /** Fields that are maps: many messages of a key and a value. */
 const MAPS: ReadonlySet<string> = new Set(["env", "inputs", "outputs", "secrets", "fields"]);
 
-/** Reads a baseline message in protobuf's text form (`steps-language` 1.7). Never throws. */
+/** Reads a baseline message in protobuf's text form (conformance section 1.7). Never throws. */
 export function readPrototext(source: Source): PrototextMessage {
   const report: CompilerReport = new Report();
   if (source.text.length > MAX_TEXT_LENGTH) {

@@ -17,22 +17,22 @@ import type { StepLoader } from "../load-step.ts";
 import type { CheckCode } from "./check-rules.ts";
 import type { CheckedStep } from "./checked-step.ts";
 
-/** Where a tree of steps starts: something that was compiled. */
+/** The compiled definition that a tree of steps starts with. */
 export interface CheckRoot {
-  /** As the user named it. */
+  /** The name of the definition as the user gave it. */
   readonly name: string;
   readonly specDefinition: SpecDefinition;
   readonly positionOf?: ((pointer: string) => Position | undefined) | undefined;
-  /** Absolute: where its local references start. */
+  /** The absolute path of the directory that its local references are relative to. */
   readonly baseDir: string;
-  /** Absolute: the step file that it was read from, if it is one; then a step that names it again is a cycle. */
+  /** The absolute path of its step file, so that a step that names it again is a cycle. Absent for a definition without one. */
   readonly file?: string;
 }
 
 /** A tree that starts with a step to be loaded; nobody calls it, so its inputs are not checked. */
 export interface CheckReference {
   readonly reference: StepReference;
-  /** Absolute: where a local reference starts. */
+  /** The absolute path of the directory that a local reference is relative to. */
   readonly baseDir: string;
 }
 
@@ -42,14 +42,14 @@ export interface CheckedTree {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Steps of one tree; more are not looked at. */
+/** The number of steps of one tree that are checked. */
 const MAX_STEPS = 10_000;
-/** As of a run: steps that call steps deeper than this call themselves. */
+/** The depth of a tree, the same as in a run: steps that call steps deeper than this call themselves. */
 const MAX_DEPTH = 100;
 
-/** A definition on the way from the root to where the check is. */
+/** A definition on the way from the root to the step that is being checked. */
 interface Place {
-  /** What is compared to find a step that names itself; `undefined` for what has no file. */
+  /** The path that is compared to find a step that names itself; `undefined` for a definition without a file. */
   readonly key: string | undefined;
   readonly name: string;
   readonly isConditional: boolean;
@@ -61,7 +61,7 @@ interface Site extends Pick<LoadedStep, "dir" | "root"> {
   readonly place: Place;
   readonly path: string;
   readonly positionOf: ((pointer: string) => Position | undefined) | undefined;
-  /** Of the definition in the text that `positionOf` knows. */
+  /** The JSON pointer of the definition in the text that `positionOf` knows. */
   readonly pointer: string;
 }
 
@@ -70,7 +70,7 @@ export class StepChecker {
   readonly #loader: StepLoader;
   readonly #signal: AbortSignal;
   readonly #diagnostics: Diagnostic[] = [];
-  /** Where each step file was seen first, and its definition. */
+  /** The path in the tree at which each step file was seen first. */
   readonly #seen = new Map<string, string>();
   #steps = 0;
 

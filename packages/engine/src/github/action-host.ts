@@ -6,7 +6,7 @@ import { mapObject, type RuntimeString, sensitive } from "@steps/model";
 import { describeJob } from "./describe-job.ts";
 import type { GithubOptions } from "./github-options.ts";
 
-/** What a host is made of. */
+/** The parts that a host is made of. */
 export interface HostOptions extends GithubOptions {
   readonly cacheDir: string;
   readonly stateDir: string;
@@ -15,12 +15,12 @@ export interface HostOptions extends GithubOptions {
   readonly onNote: (code: string, message: string) => void;
 }
 
-/** The host of one run, and what ends it. */
+/** The host of one run, which ends when it is disposed of. */
 export interface OpenActionHost extends AsyncDisposable {
   readonly host: ActionHost;
 }
 
-/** What the executor needs to run GitHub actions. The loopback services are started when an action may need them. */
+/** Opens the host of GitHub actions for a run. The loopback services are started when an action may need them. */
 export function openActionHost(options: HostOptions): OpenActionHost {
   let services: Promise<Services> | undefined;
   const { RUNNER_TOOL_CACHE, AGENT_TOOLSDIRECTORY } = process.env;

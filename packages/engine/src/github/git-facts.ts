@@ -2,13 +2,13 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { publicUrl } from "@steps/model";
 
-/** What is checked out in a workspace, as far as its files say. */
+/** The commit and the repository that are checked out in a workspace, as far as its files tell. */
 export interface GitFacts {
-  /** A full commit. */
+  /** The full id of the commit. */
   readonly sha?: string;
-  /** Of the branch; absent where none is checked out. */
+  /** The name of the branch. Absent where none is checked out. */
   readonly refName?: string;
-  /** `owner/repo`, of the remote. */
+  /** The repository of the remote, `owner/repo`. */
   readonly repository?: string;
   /** The branch that the remote starts from, as far as it is known here. */
   readonly defaultBranch?: string;
@@ -43,7 +43,7 @@ export function readGitFacts(folder: string): GitFacts {
 
 const REMOTE_HEAD = "refs/remotes/origin/";
 
-// What the remote said when it was cloned, else the one of the usual names that there is.
+// The branch is the one that the remote named when it was cloned, otherwise the first of the usual names that exists.
 function defaultBranchOf(common: string): string | undefined {
   const head = read(join(common, REMOTE_HEAD, "HEAD"))?.trim() ?? "";
   if (head.startsWith(`ref: ${REMOTE_HEAD}`)) return head.slice(`ref: ${REMOTE_HEAD}`.length);

@@ -11,7 +11,7 @@ export class LazyActionHost implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** What runs the actions of the run: it is loaded now, and opens the host when it needs it. */
+  /** Loads the runner of actions, which opens the host when it needs it. */
   readonly openRunner = async (): Promise<ActionRunner> => {
     const { createActionRunner } = await import("@steps/github-runner");
     return createActionRunner(this.#open);

@@ -26,9 +26,9 @@ import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
 import { checkoutStep, isNativeCheckout } from "@steps/builtins";
 
-/** What the loader of steps does for the loader of actions. */
+/** The functions of the loader of steps that the loader of actions uses. */
 export interface ActionTools {
-  /** Absolute: where `./dir` is looked for. */
+  /** The absolute path of the folder in which `./dir` is looked for. */
   readonly workspace: string;
   readonly resolve: (request: ComponentRequest) => Promise<ResolvedComponent>;
   /** A private copy of a component: what an action writes into its own folder reaches nobody else. */
@@ -40,16 +40,16 @@ export interface ActionTools {
   readonly programDir: (() => string) | undefined;
   /** Whether `actions/checkout` is the runner's own. */
   readonly hasNativeCheckout: boolean;
-  /** What the job's own project is called: `CI_PROJECT_PATH`, `GITHUB_REPOSITORY`, `CI_SERVER_URL`. */
+  /** Returns the variables that name the job's own project: `CI_PROJECT_PATH`, `GITHUB_REPOSITORY`, `CI_SERVER_URL`. */
   readonly project: () => Readonly<Record<string, string | undefined>>;
   readonly onDiagnostics: (diagnostics: readonly Diagnostic[]) => void;
 }
 
 /** A copy that is made when it is needed. */
 export interface ActionCopy {
-  /** Where it will be. */
+  /** The path that the copy will have. */
   readonly root: string;
-  /** The same tree, to be read. */
+  /** The path of the same tree, to be read before there is a copy. */
   readonly source: string;
   readonly bring: () => Promise<void>;
 }
@@ -163,7 +163,7 @@ function inPlace(
 
 interface Origin {
   readonly root: string;
-  /** Where the files can be read; absent: at the root. */
+  /** The path at which the files can be read. Default: the root. */
   readonly source?: string;
   readonly bring?: () => Promise<void>;
   /** It is no copy, and what it names may lie anywhere. */

@@ -3,8 +3,8 @@ import type { Level } from "../run/level.ts";
 import { type Run, tell } from "../run/run.ts";
 
 /**
- * Variables that make programs which did not ask for it run code, or read settings that name code. Not among them: what configures
- * the one tool that a step is there for, such as JAVA_HOME, GOFLAGS, CC or MAVEN_OPTS, and proxies.
+ * Variables that make programs run code, or read settings that name code, which did not ask for it. Proxies are not among them,
+ * nor are the variables of the one tool that a step is there for, such as JAVA_HOME, GOFLAGS, CC or MAVEN_OPTS.
  */
 const REFUSED: readonly string[] = [
   // The dynamic loader and the C library, of every program.
@@ -12,7 +12,7 @@ const REFUSED: readonly string[] = [
   // Shells, and with them every script.
   "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*", "BASH_XTRACEFD", "IFS", "PS4", "PROMPT_COMMAND", "CDPATH",
   "GLOBIGNORE", "FPATH", "ZDOTDIR", "SHELL",
-  // Where every program looks for its settings.
+  // The folders in which every program looks for its settings.
   "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS",
   // Interpreters.
   "NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "NPM_CONFIG_*", "npm_config_*",
@@ -28,9 +28,9 @@ const REFUSED: readonly string[] = [
 ]; // oxfmt-ignore
 
 /**
- * What of a step's exports reaches the steps after it: all of a step of the user's own. Of one that was fetched from elsewhere no
- * variable that runs code in programs of others, and of PATH folders in front of it: the rest of it stays. What is left
- * out is noted, and the step does not fail for it. Names that the user allows are taken as they are (ADR 25).
+ * Returns the exports of a step that reach the steps after it. A step of the user's own exports everything. A step that was fetched
+ * exports no variable that makes other programs run code, and can only put folders in front of PATH. An export that is left out is
+ * noted, and the step does not fail for it. Names that the user allows are taken as they are (ADR 25).
  */
 export function acceptExports(run: Run, level: Level, exports: EnvironmentRecord): EnvironmentRecord {
   if (!level.isFetched) return exports;
@@ -46,7 +46,7 @@ export function acceptExports(run: Run, level: Level, exports: EnvironmentRecord
   return accepted;
 }
 
-// What the step was started with may be its own: only what all steps share is kept behind.
+// The PATH that the step was started with may hold folders of its own: only those that all steps share stay behind its export.
 function longerPath(run: Run, level: Level, value: RuntimeString): RuntimeString {
   const known = level.environment.shared("PATH") ?? "";
   if (typeof value !== "string" || typeof known !== "string" || known === "") return value;

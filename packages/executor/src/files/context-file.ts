@@ -5,8 +5,9 @@ import type { Level } from "../run/level.ts";
 export const CONTEXT_VARIABLE = "STEP_JSON";
 
 /**
- * What a process that asks for it finds in the file `STEP_JSON` (`steps-language` 2): the step's inputs, its environment, and
- * where it is. Secrets are in it only where they are the step's own: in its environment, and in inputs that its spec declares.
+ * Returns the text of the file `STEP_JSON`, for a process that asks for it (conformance section 2): the step's inputs, its
+ * environment and its directories. It holds the step's own secrets only: those of its environment, and of inputs that its spec
+ * declares.
  */
 export function contextText(
   level: Level,

@@ -4,7 +4,7 @@ import { decodeText, parseOutputFile } from "./output-file.ts";
 
 /**
  * The variables in a file that a step exported. Values are scalars: booleans become `true` and `false`, numbers plain
- * decimals (`steps-language` 4). @throws {ExecuteError} EXPORT_INVALID
+ * decimals (conformance section 4). @throws {ExecuteError} EXPORT_INVALID
  */
 export function readExports(content: Uint8Array): Readonly<Record<string, RuntimeString>> {
   const { entries, problem } = parseOutputFile(content);

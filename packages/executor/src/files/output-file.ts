@@ -38,7 +38,7 @@ export interface ParsedOutputFile {
 
 /**
  * Reads what a step wrote to its output or export file. Each line speaks for itself: `{` first makes it a JSON object
- * with `name` and `value`, otherwise it is `NAME=TEXT`; empty lines are skipped (`steps-language` C9).
+ * with `name` and `value`, otherwise it is `NAME=TEXT`; empty lines are skipped (conformance section 20 C9).
  */
 export function parseOutputFile(content: Uint8Array, maxLineBytes: number = MAX_LINE_BYTES): ParsedOutputFile {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -98,7 +98,7 @@ function parseJsonLine(text: string, line: number): OutputEntry | string {
   return { kind: "json", line, name: name.toWellFormed(), value, ...mark };
 }
 
-/** What a `NAME=TEXT` line says where a string is wanted: the string that JSON reads, or the text as it stands. */
+/** Returns the string of a `NAME=TEXT` line: the string that JSON reads, or the text as it stands. */
 export function decodeText(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith('"')) return text;

@@ -72,7 +72,7 @@ export function checkOutputs(
   for (const name of Object.keys(values)) {
     if (Object.hasOwn(declared, name)) continue;
     const value = values[name] as RuntimeValue;
-    // What nobody declared keeps its marks; only what a process wrote has none.
+    // An undeclared output keeps its marks; only values that a process wrote have none.
     const leak = isOpen && !isSensitive(value) ? leakOf(name, value, options) : undefined;
     if (leak !== undefined && options.onLeak === undefined) problems.push(leak);
     else if (isOpen && NAME_PATTERN.test(name)) result[name] = leak === undefined ? value : noted(value, leak, options);
@@ -99,14 +99,14 @@ export function checkOutputs(
   return result;
 }
 
-/** What an output must not hold unless it is marked for it. */
+/** The secrets that an output must not hold unless it is declared sensitive. */
 export interface LeakOptions {
   readonly granted?: readonly GrantedSecret[];
-  /** Absent: it is a problem like any other. */
+  /** Takes note of a secret in an output. When absent, such a secret is a problem like any other. */
   readonly onLeak?: ReportLeak | undefined;
 }
 
-// What an expression made is known by its mark, what a process wrote by what is in it.
+// A secret in the value of an expression shows by its mark, one in the output of a process by its text.
 function leakOf(name: string, value: RuntimeValue, { granted = [] }: LeakOptions): string | undefined {
   if (isSensitive(value)) {
     return `output "${name}": a sensitive value is given to an output that is not declared "sensitive: true"`;

@@ -35,7 +35,7 @@ export function placeScript(
   const text = isText ? revealString(item) : "";
   const isSecret = isText && isSensitive(item);
   const isLong = isScript && Buffer.byteLength(text) > MAX_ARGUMENT_BYTES;
-  // What holds a NUL cannot be run, and the shell would not say so of a file.
+  // A text that holds a NUL cannot be run, and the shell would not say so if it came in a file.
   if (!(isSecret || isLong) || text.includes("\0")) return { command, started: command, exposed: exposedIn(command) };
   const before = command.slice(0, -2);
   // PowerShell takes no file that is not called so.

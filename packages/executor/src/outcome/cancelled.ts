@@ -17,7 +17,7 @@ export class TimedOut extends Error {
   }
 }
 
-// What a timer can hold; more is as good as no timeout.
+// The longest delay of a timer, in milliseconds. A longer timeout is as good as none.
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** A signal that follows another one and is aborted with `TimedOut` after a time. `release()` ends both. */

@@ -35,7 +35,7 @@ export function outcomeOfAbort(reason: unknown, phase = ""): Outcome {
   };
 }
 
-/** The same outcome one level further out: `step "a": ` is put before the message (`steps-language` C24). */
+/** The same outcome one level further out: `step "a": ` is put before the message (conformance section 13.3). */
 export function outcomeOfParent(outcome: Outcome, child: string): Outcome {
   if (outcome.error === undefined) return outcome;
   const error: StepFailure = { code: outcome.error.code, message: `step ${child}: ${outcome.error.message}` };

@@ -4,17 +4,17 @@ import type { Annotation, LogSummary, Outcome, RuntimeString, RuntimeValue, Stat
 export interface StepEnd {
   readonly outcome: Outcome;
   readonly outputs: Readonly<Record<string, RuntimeValue>>;
-  /** Of its process, or of all processes below it. */
+  /** The exports of its process, or of all processes below it. */
   readonly exports: Readonly<Record<string, RuntimeString>>;
-  /** Of a step that ran a process itself. */
+  /** The end of its own process. Absent for a step that ran none. */
   readonly process?: { readonly exitCode?: number; readonly signal?: string; readonly log?: LogSummary };
   readonly delegateOf?: string;
-  /** Why the step did not run. */
+  /** The reason why the step did not run. Absent for a step that ran. */
   readonly skipReason?: string;
-  /** What its list takes it for, where that is not its outcome: its failure was allowed. */
+  /** The status that its list counts, when it is not that of the outcome because its failure was allowed. */
   readonly conclusion?: Status;
   readonly annotations?: readonly Annotation[];
-  /** Markdown. */
+  /** A text in Markdown that the step wrote about itself. */
   readonly summary?: string;
 }
 

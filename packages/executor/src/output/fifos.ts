@@ -19,9 +19,9 @@ export class Fifos {
 }
 
 /**
- * So many pairs below an existing private directory; none where there is no `mkfifo`, or no room. Never rejects.
+ * Makes `count` pairs below an existing private directory. Returns none where there is no `mkfifo`, or no room. Never rejects.
  *
- * @param reaper who makes them with less effort than we
+ * @param reaper a process that makes them with less effort than we
  */
 export async function makeFifos(dir: string, count = 1, reaper?: Reaper): Promise<Fifos[]> {
   const pairs = Array.from({ length: count }, () => new Fifos(join(dir, `pipe-${randomBytes(8).toString("hex")}`)));

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What a process and its pump would do. */
+/** Does the work of a process and its pump. */
 async function use(pipes: OutputPipes, text: string): Promise<string> {
   const { stdout, stderr } = pipes.streams ?? {};
   if (!stdout || !stderr) throw new Error("no named pipes");

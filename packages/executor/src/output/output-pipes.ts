@@ -7,11 +7,11 @@ import type { Reaper } from "../process/reaper.ts";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
 export interface OutputPipes {
-  /** For `spawn()`. */
+  /** The `stdio` option for `spawn()`. */
   readonly stdio: readonly ["ignore", number | "pipe", number | "pipe"];
-  /** Absent when `spawn()` makes them. */
+  /** The reading ends. Absent when `spawn()` makes them. */
   readonly streams?: { readonly stdout: Readable; readonly stderr: Readable };
-  /** By these names `/proc` shows who holds the writing ends; empty when it cannot be told. */
+  /** The names by which `/proc` shows who holds the writing ends. Empty when that cannot be told. */
   readonly paths: ReadonlySet<string>;
   /** Closes our copies of the writing ends, so that the process holds the last ones. */
   closeWriters(): void;
@@ -29,7 +29,7 @@ export class OutputPipePool {
   readonly #dir: string;
   readonly #reserve: PipeReserve | undefined;
   readonly #reaper: Reaper | undefined;
-  /** What was made before anybody asked. */
+  /** A pair that is made before anybody asks for it. `undefined` when none is. */
   #next: Promise<Fifos | undefined> | undefined;
   /** Pairs whose processes have ended. */
   #free: Fifos[] = [];
@@ -37,8 +37,8 @@ export class OutputPipePool {
 
   /**
    * @param dir an existing private directory
-   * @param options.reserve where pipes may be taken from that nobody used yet
-   * @param options.reaper who makes others
+   * @param options.reserve a store of pipes that nobody has used yet
+   * @param options.reaper a process that makes others
    */
   constructor(dir: string, options: { readonly reserve?: PipeReserve; readonly reaper?: Reaper } = {}) {
     this.#dir = dir;

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { StepLog } from "./step-log.ts";
 
-/** What one read of a pipe gives at most: one that is full may have cut what the process wrote in one go. */
+/** The most bytes that one read of a pipe gives. A read of this size may have cut a text that the process wrote in one go. */
 const FULL_READ_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
@@ -11,12 +11,12 @@ const MUTE_POLL_MS = 10;
 export class OutputPump {
   /** Fulfilled when both streams are at their end and everything is written. */
   readonly ended: Promise<void>;
-  /** How many bytes came so far. */
+  /** The number of bytes that came so far. */
   bytes = 0;
   isEnded = false;
-  /** Streams that came to their end, and were not given up. */
+  /** The number of streams that came to their end and were not given up. */
   #drained = 0;
-  /** What the log threw; nothing is written after it. */
+  /** The error that the log threw, after which nothing is written. `undefined` while there is none. */
   failure: { readonly error: unknown } | undefined;
   readonly #log: StepLog;
   readonly #streams: readonly Readable[];

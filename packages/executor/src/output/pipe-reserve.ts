@@ -20,7 +20,7 @@ export class PipeReserve implements Disposable {
   #isRefilling = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param parent a private directory on the file system that the runs are on; what is made in it goes at the end */
+  /** @param parent a private directory on the file system of the runs; the reserve removes at its end what it made there */
   constructor(parent: string, reaper?: Reaper) {
     this.#reaper = reaper;
     mkdirSync(parent, { recursive: true, mode: 0o700 });
@@ -57,7 +57,7 @@ export class PipeReserve implements Disposable {
       this.#remove();
       return;
     }
-    // Where none can be made, none ever will be.
+    // A system that makes none now never will.
     if (made.length === 0) this.#isOver = true;
     this.#pairs.push(...made);
   }
@@ -66,7 +66,7 @@ export class PipeReserve implements Disposable {
     clearTimeout(this.#timer);
     this.#isOver = true;
     this.#pairs = [];
-    // What is being made would lie in the way; whoever makes it removes it.
+    // Pipes that are being made would be in the way; the refill that makes them removes them.
     if (!this.#isRefilling) this.#remove();
   }
 

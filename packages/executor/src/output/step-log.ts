@@ -1,6 +1,6 @@
 import type { LogSummary } from "@steps/model";
 
-/** Where the output of one process goes. */
+/** Takes the output of one process. */
 export interface StepLog {
   /** A promise holds the stream back until it is fulfilled. */
   write(stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void>;

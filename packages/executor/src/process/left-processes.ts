@@ -2,10 +2,10 @@ import { isProcess } from "./proc.ts";
 import type { LeftRunning } from "./run-process.ts";
 import { endGroup, killSurvivors } from "./terminate.ts";
 
-/** How long what is left may take to go when the job is over. */
+/** The time that these processes have between TERM and KILL when the job is over. */
 const GRACE_MS = 500;
 
-/** What the steps of a job have left running until its end. */
+/** The processes that the steps of a job have left running until its end. */
 export class LeftProcesses {
   readonly #left: LeftRunning[] = [];
 

@@ -1,15 +1,15 @@
 import { lookForProgram } from "@steps/platform/processes";
 import { ExecuteError } from "../outcome/execute-error.ts";
 
-/** What to look for, and where. */
+/** A program to look for, and the folders to look in. */
 export interface ProgramQuery {
-  /** As the author wrote it, expanded. */
+  /** The name of the program as the author wrote it, expanded. */
   readonly name: string;
-  /** For messages: the name, or what stands for a secret. */
+  /** The name for messages: a text that stands for the name when that is a secret. */
   readonly shownName: string;
   /** The `PATH` of the step, not of the runner. */
   readonly path: string | undefined;
-  /** Absolute: names with a slash and entries of the path are relative to it. */
+  /** The absolute path that names with a slash and entries of `path` are relative to. */
   readonly workDir: string;
 }
 

@@ -20,7 +20,7 @@ export function currentMoment(): Moment | undefined {
   }
 }
 
-// So many numbers are tried one by one: the list of all processes takes longer.
+// Up to this count, to try the numbers one by one is faster than to list all processes.
 const MAX_TRIED = 64;
 
 /**
@@ -57,7 +57,10 @@ export function isProcess(pid: number): boolean {
   }
 }
 
-/** Whether the environment that a process was started with has one of these values, alone or in a list with commas, in a variable. */
+/**
+ * Whether the environment that a process was started with has one of these values, alone or in a list with commas, in a
+ * variable.
+ */
 export function hasVariable(pid: number, name: string, values: ReadonlySet<string>): boolean {
   try {
     const environ = `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`;

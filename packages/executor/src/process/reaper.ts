@@ -5,10 +5,10 @@ import { coverInherited } from "@steps/platform/processes";
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Under this name the system lists a reaper. */
+/** The name under which the system lists a reaper. */
 export const REAPER_NAME = "steps-reaper";
 
-/** What it hears on its standard input: folders to make pipes in, then that all is well. Without that word its user was killed. */
+/** The shell reads folders to make pipes in, and then a word that all is well. Without that word its user was killed. */
 const SCRIPT = `while IFS= read -r dir; do
 case $dir in
 /*) if mkfifo -m 600 "$dir/stdout" "$dir/stderr" </dev/null; then echo 1; else echo 0; fi ;;
@@ -17,7 +17,10 @@ esac
 done
 [ $# -gt 0 ] && exec "$@" </dev/null >/dev/null`;
 
-/** What the program at the end may need; all the rest of our environment is not for a process that steps can look at. */
+/**
+ * The variables that the program at the end may need. Steps can look at its process, so it gets no others of our
+ * environment.
+ */
 const PASSED = [
   "HOME", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR",
   "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "CONTAINER_HOST",
@@ -29,7 +32,7 @@ const PASSED = [
  * that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
  */
 export class Reaper implements Disposable {
-  /** Absent: it could not be started. */
+  /** The shell. Absent when it could not be started. */
   readonly #child: Child | undefined;
   readonly #waiting: ((isMade: boolean) => void)[] = [];
   #isOver = false;
@@ -41,7 +44,10 @@ export class Reaper implements Disposable {
     else this.#listen(this.#child);
   }
 
-  /** Makes the pipes `stdout` and `stderr` in a folder; whether they are there. `undefined`: it cannot be asked. Never rejects. */
+  /**
+   * Makes the pipes `stdout` and `stderr` in a folder, and says whether they are there. `undefined` when there is nobody to
+   * ask. Never rejects.
+   */
   makePipes(dir: string): Promise<boolean> | undefined {
     const child = this.#child;
     if (this.#isOver || child === undefined || !dir.startsWith("/") || dir.includes("\n")) return undefined;
@@ -88,7 +94,7 @@ function start(program: readonly string[]): Child | undefined {
       detached: true,
       stdio: ["pipe", "pipe", "ignore", ...coverInherited()],
     }) as unknown as Child;
-    // Where it did not start for want of descriptors, it has no pipes.
+    // A child that did not start for want of descriptors has no pipes.
     child.on("error", () => {});
     return (child.stdout as Readable | undefined) === undefined ? undefined : child;
   } catch {
@@ -97,7 +103,10 @@ function start(program: readonly string[]): Child | undefined {
   }
 }
 
-/** Where programs of the system are looked for. An empty part of a PATH would be the current folder, which is the job's. */
+/**
+ * The folders in which programs of the system are looked for. An empty part of a PATH would be the current folder, which is
+ * the job's.
+ */
 export function searchPath(): string {
   const folders = (process.env["PATH"] ?? "").split(":").filter((folder) => folder !== "");
   return [...folders, "/usr/bin", "/bin"].join(":");

@@ -12,19 +12,19 @@ import { endGroup, killHolders, killSurvivors } from "./terminate.ts";
 
 /** A process to start. */
 export interface ProcessPlan extends SpawnOrder {
-  /** It is in the environment too. */
+  /** The mark by which the process is found again; it is in `env` too. */
   readonly cookie: string;
   readonly graceMs: number;
   readonly hurry: AbortSignal | undefined;
   readonly log: StepLog;
   readonly pipes: OutputPipePool;
   readonly spawner: Spawner;
-  /** Of the starts of processes. */
+  /** The limit of processes that are being started at the same time. */
   readonly starts: Slots;
   readonly onStarted: (pid: number) => void;
   /** Takes what the process leaves running, which then is not ended, unless the process was stopped. */
   readonly keep?: ((left: LeftRunning) => void) | undefined;
-  /** For the client of a process that is elsewhere. */
+  /** Signals a process that is elsewhere and has this one as its client. Absent for a process of this system. */
   readonly sendSignal?: SendSignal | undefined;
 }
 
@@ -36,15 +36,15 @@ export interface ProcessEnd {
   readonly logFailure?: { readonly error: unknown };
 }
 
-/** What a process has left running. */
+/** The processes that a process has left running. */
 export interface LeftRunning {
-  /** Its group; there may be nobody in it. */
+  /** The number of their group, which may be empty. */
   readonly pgid: number;
-  /** Gives up what is still printed, and is written nowhere. */
+  /** Gives up their output, which is written nowhere. */
   destroy(): void;
 }
 
-/** How long what a process leaves behind may take to go. */
+/** The time that leftover processes have between TERM and KILL. */
 const LEFTOVER_GRACE_MS = 500;
 /** How long the end of the output may take after the process has ended before somebody is looked for who holds it. */
 const END_OF_OUTPUT_MS = 200;
@@ -55,7 +55,8 @@ const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
 /**
  * Runs a process in a group of its own with nothing on its standard input. Ends when the process has ended, all its
  * output is written and nothing is left of its group, nor of what left the group: background children do not hold it up
- * and do not outlive it, unless somebody keeps them. When the signal is aborted the group gets TERM, after `graceMs` or when `hurry` is aborted KILL.
+ * and do not outlive it, unless somebody keeps them. When the signal is aborted the group gets TERM, and KILL after `graceMs` or
+ * when `hurry` is aborted.
  */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
   const { pipes, spawned } = await start(plan);

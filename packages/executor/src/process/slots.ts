@@ -1,4 +1,7 @@
-/** So many may be at something at once; the others wait, the first that came first. */
+/**
+ * Lets a limited number of callers do something at the same time. The others wait and are served in the order in which they
+ * came.
+ */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +10,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Waits for a slot; what it gives has to be disposed. */
+  /** Waits for a slot. The caller gives it back by disposing of the result. */
   async take(): Promise<Disposable> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,6 +1,9 @@
 import { signalGroup } from "@steps/platform/processes";
 
-/** Tells a process that is not one of this system, through its client; takes as long as it takes to be told. Never rejects. */
+/**
+ * Sends a signal to a process of another system through its client. Fulfilled when the process has been told; never
+ * rejects.
+ */
 export type SendSignal = (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
 
 /** The way a process group is stopped: TERM once, KILL when the grace is over or somebody is in a hurry. */
@@ -13,7 +16,7 @@ export class Stop {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** @param options.send what is told instead of the group, which is its client; the group ends with it, and is killed after it */
+  /** @param options.send signals the process whose client the group is: the group ends with it, and is killed after it */
   constructor(
     pgid: number,
     graceMs: number,
@@ -27,7 +30,7 @@ export class Stop {
     hurry?.addEventListener("abort", this.#kill, { once: true });
   }
 
-  /** What is left of the grace; `undefined` when nobody stopped it. */
+  /** The rest of the grace, in milliseconds; `undefined` when nobody has stopped the group. */
   get remainingMs(): number | undefined {
     return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - performance.now());
   }

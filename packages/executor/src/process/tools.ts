@@ -12,7 +12,7 @@ const MAX_INTERPRETERS = 2;
 
 interface Facts {
   readonly digest: Readonly<Record<string, string>>;
-  /** What follows `#!`. */
+  /** The words that follow `#!` in its first line; `undefined` for a program that is no script. */
   readonly interpreter: readonly string[] | undefined;
 }
 

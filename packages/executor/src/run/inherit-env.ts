@@ -10,9 +10,9 @@ import type { Level } from "./level.ts";
 import { type Run, tell } from "./run.ts";
 
 /**
- * The environment of a step that says what it inherits (`steps-language` C25): of what its caller has below all that is
- * declared and exported, the minimal names and those that match. A step of the user's own gets variables of the runner's
- * environment too if it names them; one that was fetched from elsewhere gets what its caller has and no more.
+ * Returns the environment of a step that says what it inherits (conformance section 20 C25): the minimal names and those that
+ * match, from the environment of its caller below all that is declared and exported. A step of the user's own also gets the
+ * variables of the runner's environment that it names; a step that was fetched gets nothing beyond its caller's.
  */
 export function inheritEnvironment(run: Run, level: Level, patterns: readonly string[] | undefined): Environment {
   const { environment, root, path } = level;
@@ -31,7 +31,7 @@ export function inheritEnvironment(run: Run, level: Level, patterns: readonly st
   return environment.above(base);
 }
 
-/** How many variables of the runner's environment a process does not get. */
+/** Returns the number of variables of the runner's environment that a process does not get. */
 export function countDenied(run: Run, env: EnvironmentRecord): number {
   const { environment, job } = run;
   const known = new Set([...Object.keys(environment.base), ...Object.keys(job.offeredEnv ?? {})]);

@@ -3,23 +3,26 @@ import type { Environment, Places, Position, RuntimeValue, SecretSpec, Sensitive
 import type { Run } from "./run.ts";
 import type { StepFiles } from "./step-files.ts";
 
-/** A step whose definition is being carried out: what its expressions see. */
+/** A step whose definition is being carried out, with everything that its expressions see. */
 export interface Level {
   readonly path: string;
-  /** 0 for the job. */
+  /** The number of steps around it: 0 for the job. */
   readonly depth: number;
   readonly inputs: Readonly<Record<string, RuntimeValue>>;
   readonly environment: Environment;
-  /** Results of its children so far, by name. */
+  /** The results of its children so far, by name. */
   readonly steps: Record<string, RuntimeValue>;
   readonly files: StepFiles;
-  /** `secrets` in its expressions: what it was granted, all of it marked; null for what it does without. */
+  /**
+   * The context `secrets` of its expressions: the secrets that it was granted, all marked, and null for those it does
+   * without.
+   */
   readonly secrets: Readonly<Record<string, RuntimeValue>>;
-  /** What its own spec asked for, by the names of the variables: for its own process. */
+  /** The secrets that its own spec asked for, for its own process. */
   readonly granted: readonly GrantedSecret[];
   readonly dir: string;
   readonly root: string | undefined;
-  /** Whether it was fetched from elsewhere, or is called by a step that was. */
+  /** True when it was fetched from elsewhere, or is called by a step that was. */
   readonly isFetched: boolean;
   readonly source: DefinitionSource;
 }
@@ -31,14 +34,14 @@ export interface GrantedSecret {
   readonly value: Sensitive;
 }
 
-/** Where a definition was written. */
+/** The place in which a definition was written. */
 export interface DefinitionSource {
-  /** JSON pointer of the SpecDefinition within the encoded one that `positionOf` knows; empty for all of it. */
+  /** The JSON pointer of the SpecDefinition within the encoded one that `positionOf` knows; empty for the whole. */
   readonly pointer: string;
   readonly positionOf: ((pointer: string) => Position | undefined) | undefined;
 }
 
-/** The contexts of expressions (`steps-language` 7). Each is looked up only when an expression names it. */
+/** Returns the contexts of expressions (conformance section 7). Each is looked up only when an expression names it. */
 export function scopeOf(
   run: Run,
   level: Level,

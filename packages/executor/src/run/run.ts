@@ -25,17 +25,26 @@ import type { JobContexts } from "./variables.ts";
 /** A job to execute, and what is true of this run of it alone. */
 export interface ExecuteRequest {
   readonly job: Job;
-  /** The names and patterns of variables that fetched steps may export though they run code in programs of others. Default: none. */
+  /**
+   * The names and patterns of variables that fetched steps may export though they run code in programs of others. Default:
+   * none.
+   */
   readonly allowedExports?: readonly string[];
   /** The private directory of the run, for output files and pipes: absolute and existing. */
   readonly jobTmp: string;
   /** The time between TERM and KILL, in milliseconds. */
   readonly graceMs: number;
-  /** Ends the grace of processes that are being ended as soon as it is aborted, for a user who asks a second time. Default: never. */
+  /**
+   * Ends the grace of processes that are being ended as soon as it is aborted, for a user who asks a second time. Default:
+   * never.
+   */
   readonly hurry?: AbortSignal;
   /** A text of this run alone, which every process carries in its environment as `STEP_RUNNER_COOKIE`. */
   readonly cookie: string;
-  /** The cookies of the runs that this one is a step of, so that they find its processes too. Absent for a run inside no other. */
+  /**
+   * The cookies of the runs that this one is a step of, so that they find its processes too. Absent for a run inside no
+   * other.
+   */
   readonly outerCookie?: string;
   /** The store of pipes that exist already. Default: the run makes its own. */
   readonly pipeReserve?: PipeReserve;
@@ -47,29 +56,32 @@ export interface ExecuteRequest {
   readonly timeoutMs?: number;
 }
 
-/** Where a reference is written. */
+/** The place that a reference is written in. */
 export interface LoadFrom {
-  /** Local references are relative to it. */
+  /** The directory that local references are relative to. */
   readonly dir: string;
-  /** The tree that local references must stay in. */
+  /** The root of the tree that local references must stay in; `undefined` when they may leave it. */
   readonly root: string | undefined;
 }
 
 /** A step that was fetched and compiled. */
 export interface LoadedStep {
   readonly specDefinition: SpecDefinition;
-  /** SHA-256 of its canonical JSON. */
+  /** The SHA-256 of the canonical JSON of `specDefinition`. */
   readonly definitionDigest: string;
-  /** Absolute: `step_dir`, and where its local references start. */
+  /** The absolute path of `step_dir`, which its local references are relative to. */
   readonly dir: string;
   readonly root: string | undefined;
   readonly component: Resource | undefined;
   readonly fetch: FetchReport | undefined;
-  /** The step file inside the component. */
+  /** The path of the step file inside the component. */
   readonly subpath: string;
-  /** Puts the files into `dir`: to be called before anything of the step runs. Absent: they are there. */
+  /** Puts the files into `dir`; called before anything of the step runs. Absent when they are there already. */
   readonly bring?: () => Promise<void>;
-  /** Where a JSON pointer into the encoded `specDefinition` was written: `/definition/exec/command/0`. */
+  /**
+   * The place of a JSON pointer into the encoded `specDefinition`, such as `/definition/exec/command/0`. Absent without a
+   * text.
+   */
   readonly positionOf?: (pointer: string) => Position | undefined;
 }
 
@@ -78,27 +90,27 @@ export type LoadStep = (reference: StepReference, from: LoadFrom, options: LoadS
 
 export interface LoadStepOptions {
   readonly signal: AbortSignal;
-  /** Of the step. */
+  /** The path of the step. */
   readonly path: string;
-  /** Of the caller. */
+  /** The environment of the caller. */
   readonly env: EnvironmentRecord;
-  /** The inputs that the invocation gives. */
+  /** The names of the inputs that the invocation gives. */
   readonly inputNames: readonly string[];
-  /** Of an action: the values of those that are known already, as texts. */
+  /** The values of an action's inputs that are known already, as texts. Absent for a step. */
   readonly knownInputs?: Readonly<Record<string, string>>;
 }
 
-/** What the executor needs of others. */
+/** The functions that the executor asks others for. */
 export interface ExecuteHooks {
   readonly loadStep: LoadStep;
   readonly observe: Observe;
   /** Called once for each process, before it starts. */
   readonly openLog: (path: string) => StepLog;
-  /** Makes what runs the actions of a run; called once, when the first one comes. Absent: there are no actions. */
+  /** Makes the runner of actions; called once in a run, when the first action comes. Absent when actions cannot be run. */
   readonly actions?: () => Promise<ActionRunner>;
 }
 
-/** What all steps of one run share. */
+/** The parts of a run that all its steps share. */
 export interface Run extends Pick<
   ExecuteRequest,
   "job" | "allowedExports" | "jobTmp" | "graceMs" | "hurry" | "cookie" | "outerCookie"
@@ -109,34 +121,35 @@ export interface Run extends Pick<
   readonly signal: AbortSignal;
   readonly pipes: OutputPipePool;
   readonly spawner: Spawner;
-  /** Of the starts of processes. */
+  /** The limit of processes that are being started at the same time. */
   readonly starts: Slots;
   readonly contexts: JobContexts;
-  /** `job.inputs`; filled when they are checked. */
+  /** The context `job.inputs`, which is filled when the inputs are checked. */
   readonly jobInputs: Record<string, RuntimeValue>;
   readonly state: RunState;
-  /** The step of a parallel list that this part of the run is; absent where one step runs at a time. */
+  /** The step of a parallel list that this part of the run is. Absent where one step runs at a time. */
   readonly branch?: string;
-  /** What steps leave running lives until the end of the job; absent: it ends with its step. */
+  /** Keeps the processes that steps leave running until the end of the job. Absent when they end with their step. */
   readonly left?: LeftProcesses;
-  /** The part of the run that this is cleans up: it runs though the run was aborted. */
+  /** True for a part of the run that cleans up, and therefore runs though the run was aborted. Default: false. */
   readonly isCleanUp?: boolean;
 }
 
-/** What changes while a run goes on, the same for all its parts. */
+/** The state that changes while a run goes on, the same for all its parts. */
 export interface RunState {
-  /** The step whose expressions are being expanded: who reads a variable. */
+  /** The path of the step whose expressions are being expanded, to tell who reads a variable. */
   readingPath: string;
-  /** Before the first process was started. */
+  /** The moment before the first process of the run was started; `undefined` until then. */
   since: Moment | undefined;
-  /** What `observe` threw: the run cannot go on, since nobody would know of it. */
+  /** The error that `observe` threw: the run cannot go on, since nobody would know of it. `undefined` while there is none. */
   observeFailure: { readonly error: unknown } | undefined;
-  /** Of the job's own list: a step that was not allowed to has failed, or the job was cancelled. */
+  /** True when a step of the job's own list has failed that was not allowed to. */
   hasFailed: boolean;
+  /** True when the job was cancelled. */
   isCancelled: boolean;
   /** The runner of actions; `undefined` until the first one comes. */
   actions: Promise<ActionRunner> | undefined;
-  /** The places of phases among the children of the job: behind all its steps. */
+  /** The number of the next phase among the children of the job, behind all its steps. */
   nextPhase: number;
 }
 

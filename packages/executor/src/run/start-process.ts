@@ -9,28 +9,31 @@ import { toolsOf } from "../process/tools.ts";
 
 /** A process of a step, ready to be started. */
 export interface PreparedProcess {
-  /** Of the step. */
+  /** The path of the step. */
   readonly path: string;
-  /** Absolute. */
+  /** The absolute path of the program. */
   readonly program: string;
-  /** With the program's name as the author wrote it. */
+  /** The command, with the program's name as the author wrote it. */
   readonly command: readonly RuntimeString[];
   readonly workDir: string;
-  /** All of it but the cookies. */
+  /** The whole environment but the cookies. */
   readonly env: EnvironmentRecord;
   readonly places: Places;
-  /** Less than what the job gives, or nothing. */
+  /** The time between TERM and KILL, in milliseconds, when it is to be shorter than that of the job. */
   readonly cancelTimeoutMs?: number | undefined;
-  /** What is started instead, by the same program, when that is not what is told: for a process that is elsewhere, or a text in a file. */
+  /**
+   * The command that the same program gets instead of the one that is told: for a process that is elsewhere, or a text in a
+   * file.
+   */
   readonly client?: ProcessClient | undefined;
 }
 
-/** What is started for a process that is told otherwise; that of a process elsewhere goes when the process has ended. */
+/** A command that is started while another is told. The client of a process elsewhere goes when that process has ended. */
 export interface ProcessClient {
   readonly command: readonly RuntimeString[];
   readonly workDir: string;
   readonly env: EnvironmentRecord;
-  /** Ends the process; absent: it ends with its client. */
+  /** Signals the process. Absent when it ends with its client. */
   readonly sendSignal?: SendSignal;
 }
 

@@ -8,7 +8,7 @@ export interface JobContexts {
 
 /**
  * Makes `vars`, and `job`: the variables again with `job.inputs`, `job.variables`, and in the blueprint's spelling
- * `job.id`, `job.project.*` and `job.pipeline.*`, unless a variable has that name (`steps-language` 7, C18).
+ * `job.id`, `job.project.*` and `job.pipeline.*`, unless a variable has that name (conformance sections 7 and 20 C18).
  */
 export function createJobContexts(
   variables: Readonly<Record<string, RuntimeString>>,

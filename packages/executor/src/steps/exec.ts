@@ -38,7 +38,7 @@ export interface ExecCall {
   readonly spec: Spec;
   readonly definition: ExecDefinition;
   readonly hasOpenOutputs: boolean;
-  /** Whether it is the built-in step that runs a text in a shell. */
+  /** True for the built-in step that runs a text in a shell. */
   readonly isScript: boolean;
   readonly isBuiltin: boolean;
 }
@@ -70,7 +70,7 @@ interface Prepared {
   readonly command: readonly RuntimeString[];
   readonly workDir: string;
   readonly env: Readonly<Record<string, RuntimeString>>;
-  /** What is started, where that is not what is told. */
+  /** The command that is started when the events tell another one. Absent when both are the same. */
   readonly client?: ProcessClient;
 }
 
@@ -97,7 +97,7 @@ function prepare(run: Run, level: Level, call: ExecCall): Prepared {
   };
 }
 
-// What a program is to get as an argument cannot be given to it in another way.
+// A secret that an author wrote as an argument cannot reach the program in another way, so it is only noted.
 function noteExposed(run: Run, path: string, exposed: readonly number[]): void {
   const which = exposed.map((index) => `command[${index}]`).join(", ");
   const message =
@@ -106,7 +106,7 @@ function noteExposed(run: Run, path: string, exposed: readonly number[]): void {
   tell(run, { type: "note", at: Date.now(), path, level: "info", code: "secret-in-argument", message });
 }
 
-// In the blueprint a command starts where its step file is (`steps-language` C1); what is built in has no such place.
+// In the blueprint a command starts where its step file is (conformance section 20 C1); a built-in step has no such place.
 function startOf(run: Run, level: Level, { definition, isBuiltin }: ExecCall): string {
   return isOfBlueprint(run, definition) && !isBuiltin ? level.dir : run.job.workDir;
 }
@@ -190,7 +190,7 @@ function outputsOf(level: Level, { spec, hasOpenOutputs }: ExecCall, onLeak: Rep
   return readOutputs(file.content, hasOpenOutputs ? { ...spec, hasOpenOutputs } : spec, { granted, onLeak });
 }
 
-/** What these variables hold is secret, whoever exports them; the only other place to say so would be the next step. */
+/** The variables whose values are secret, whoever exports them; the only other place to say so would be the next step. */
 const SECRET_EXPORTS: ReadonlySet<string> = new Set(["DOCKER_AUTH_CONFIG"]);
 
 function exportsOf(level: Level, onLeak: ReportLeak | undefined): Readonly<Record<string, RuntimeString>> {

@@ -45,7 +45,7 @@ export async function openReference(
     readonly pointer: string;
     readonly inputNames: readonly string[];
     readonly knownInputs?: Readonly<Record<string, string>>;
-    /** What the invocation adds to the caller's environment. */
+    /** The variables that the invocation adds to the caller's environment. */
     readonly env: Readonly<Record<string, RuntimeString>>;
   },
 ): Promise<OpenedStep> {
@@ -87,7 +87,7 @@ export function inPlace(
 
 const digests = new WeakMap<SpecDefinition, string>();
 
-// Of the encoded form: it is what a replay has, and it holds no credentials.
+// The digest is that of the encoded form, which a replay has too and which holds no credentials.
 function digestInPlace(specDefinition: SpecDefinition): string {
   const known = digests.get(specDefinition);
   if (known !== undefined) return known;

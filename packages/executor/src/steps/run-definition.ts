@@ -14,15 +14,15 @@ import { withoutCredentials } from "../values/secret-reference.ts";
 import { type RunStep, runSequence } from "../lists/sequence.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 
-/** What a definition is carried out with. */
+/** A definition to carry out, with everything it is given. */
 export interface DefinitionCall {
   readonly opened: Omit<OpenedStep, "reference"> & { readonly reference?: OpenedStep["reference"] };
-  /** With defaults. */
+  /** The inputs with their defaults. */
   readonly inputs: Inputs;
   readonly invocation: { readonly inputs: Inputs; readonly env: Readonly<Record<string, RuntimeString>> };
-  /** Outputs that the spec does not declare are accepted. */
+  /** When true, outputs that the spec does not declare are accepted. */
   readonly hasOpenOutputs: boolean;
-  /** For its children. */
+  /** Runs its children. */
   readonly runStep: RunStep;
 }
 

@@ -30,11 +30,11 @@ interface Call {
   readonly caller: Level;
   readonly invocation: StepInvocation;
   readonly path: string;
-  /** Of the item in its list: that of an attempt is below it. */
+  /** The path of the item in its list; the path of an attempt is below it. */
   readonly itemPath: string;
-  /** Of the invocation within the caller's SpecDefinition. */
+  /** The JSON pointer to the invocation within the caller's SpecDefinition. */
   readonly pointer: string;
-  /** The called step's own. */
+  /** The files of the called step. */
   readonly files: StepFiles;
 }
 
@@ -226,7 +226,7 @@ function expandInvocation(run: Run, call: Call, opened: OpenedStep): Given {
   const { spec, definition } = opened.specDefinition;
   // An action takes whatever it is given, and says what it does not know.
   const isAction = definition.github !== undefined;
-  // A script has no other way to learn of its files than what is pasted into it (`steps-language` 4).
+  // A script has no other way to learn of its files than what is pasted into it (conformance section 4).
   const own = isScript(opened.reference) ? { files: call.files } : {};
   const options = { path, source: caller.source };
   const names = Object.keys(invocation.inputs);

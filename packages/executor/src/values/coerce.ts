@@ -14,7 +14,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
  * The value as the declared type, or `undefined` when it is of another: numbers and booleans become strings, strings
- * become numbers and booleans that JSON reads (`steps-language` 2.5). Text that JSON reads as a list or an object
+ * become numbers and booleans that JSON reads (conformance section 2). Text that JSON reads as a list or an object
  * becomes one only where `allowJsonText` is set: for what a user typed on a command line. Marks are kept.
  */
 export function coerce(

@@ -22,11 +22,11 @@ import { stepFunctions } from "./file-functions.ts";
 import type { DefinitionSource } from "../run/level.ts";
 import { type Run, tell } from "../run/run.ts";
 
-/** Where a text stands: for people, and as JSON pointer within its SpecDefinition. */
+/** The place of a text: in words, and as a JSON pointer within its SpecDefinition. */
 export interface TextPlace {
-  /** `env "X"` */
+  /** The place in the words of a message, such as `env "X"`. */
   readonly what: string;
-  /** `/definition/env/X`, in the baseline as it is encoded. */
+  /** The place as a JSON pointer into the encoded baseline, such as `/definition/env/X`. */
   readonly pointer: string;
 }
 

@@ -9,8 +9,9 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const tables = new Map<string, FunctionTable>();
 
 /**
- * The functions of a step's expressions: those of every expression, and two that look at files, relative to the job's directory (`steps-language` 6.7): `file_exists(path)`,
- * and `hash_files(pattern, …)`, the SHA-256 over the names and contents of the files that match, empty if none does.
+ * Returns the functions of a step's expressions: those of every expression, and two that look at files, relative to the job's
+ * directory (conformance section 6.7): `file_exists(path)`, and `hash_files(pattern, …)`, the SHA-256 over the names and contents
+ * of the files that match, empty if none does.
  */
 export function stepFunctions(workDir: string): FunctionTable {
   const known = tables.get(workDir);

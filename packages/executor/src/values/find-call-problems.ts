@@ -7,13 +7,13 @@ export interface CallProblem {
   readonly kind: "unknown-input" | "missing-input" | "input-mismatch" | "unknown-secret" | "missing-secret";
   readonly message: string;
   readonly hint?: string;
-  /** Of the input or secret. */
+  /** The name of the input or secret. */
   readonly name: string;
 }
 
 /**
- * What is wrong with the inputs and secrets of an invocation by the spec of the step it names, as far as it can be known
- * before anything runs: a value with an expression in it may be anything.
+ * Compares the inputs and secrets of an invocation with the spec of the step it names, and returns the problems that can be
+ * known before anything runs: a value with an expression in it may be anything.
  */
 export async function findCallProblems(
   invocation: Pick<StepInvocation, "inputs" | "secrets">,

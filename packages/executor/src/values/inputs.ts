@@ -40,7 +40,7 @@ export function checkInputNames(given: Iterable<string>, spec: Spec): void {
 /**
  * Expanded inputs as the spec wants them: defaults filled in, values coerced to their types, options and patterns
  * checked, sensitive ones marked. The first group of checks that fails names all its problems
- * (`steps-language` C32). @throws {ExecuteError} INPUT_INVALID
+ * (conformance section 20 C32). @throws {ExecuteError} INPUT_INVALID
  */
 export async function resolveInputs(
   given: Inputs,

@@ -15,13 +15,13 @@ const SCHEME = /^\s*([a-zA-Z][a-zA-Z0-9+.-]*:\/\/)/;
 // Anything else would end the user information early, and the rest of the secret would be host or path.
 const USERINFO = /^[^/\\?#@\s]+$/;
 
-/** So many `@` may stand in the expressions of the user information. */
+/** The number of `@` that the expressions of the user information may hold. */
 const MAX_TRIES = 16;
 
 /**
  * A git or zip reference whose secret is the user information of its URL and nothing else:
- * `https://gitlab-ci-token:${{ job.CI_JOB_TOKEN }}@host/g/p@main`. What stands before and behind it must do without any
- * sensitive value; `undefined` otherwise.
+ * `https://gitlab-ci-token:${{ job.CI_JOB_TOKEN }}@host/g/p@main`. Returns `undefined` when a sensitive value stands before or
+ * behind the user information.
  */
 export function parseWithCredentials(
   template: string,

@@ -20,13 +20,13 @@ import type { StepFiles } from "../run/step-files.ts";
 /** A secret shorter than this may turn up by chance. */
 const MIN_TRACKED_LENGTH = 6;
 
-/** What a step was granted: for its expressions, and for its process. */
+/** The secrets that a step was granted: `secrets` for its expressions, `granted` for its process. */
 export interface Granted {
   readonly secrets: Readonly<Record<string, RuntimeValue>>;
   readonly granted: readonly GrantedSecret[];
 }
 
-/** `secrets` of the job: what it was given, and its masked variables; reading one of these is told. */
+/** Returns the `secrets` of the job: its grants, and its masked variables, whose reading is told as an event. */
 export function jobSecrets(
   given: EnvironmentRecord,
   variables: EnvironmentRecord,
@@ -79,7 +79,10 @@ export function expandSecrets(
   return result;
 }
 
-/** What a step has of what its spec asks for; all of it is marked. @throws {ExecuteError} SECRET_INVALID */
+/**
+ * Returns the secrets that a step asks for in its spec and was given; all of them are marked. @throws {ExecuteError}
+ * SECRET_INVALID
+ */
 export function resolveSecrets(given: Readonly<Record<string, RuntimeValue>>, spec: Spec): Granted {
   const secrets = createObject<RuntimeValue>();
   const granted: GrantedSecret[] = [];

@@ -73,7 +73,7 @@ export class SpawnerProcess {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#take(JSON.parse(line) as SpawnerAnswer);
     });
-    // What it said last has been read by then.
+    // Its last words have been read by then.
     child.stdout.on("close", () => this.#lose());
     child.stdin.on("error", () => {});
     child.unref();

@@ -1,4 +1,4 @@
-/** What the spawner is asked to start. */
+/** A process that the spawner is asked to start. */
 export interface SpawnRequest {
   readonly id: number;
   /** Absolute. */
@@ -12,14 +12,17 @@ export interface SpawnRequest {
   readonly stderr: string;
 }
 
-/** What the spawner says, a line each: that it is there; then of each request that it could not, or the process and its end. */
+/**
+ * A line that the spawner writes: that it is ready; then, for each request, that it was refused, or the process and later
+ * its end.
+ */
 export type SpawnerAnswer =
   | { readonly isReady: true }
   | { readonly id: number; readonly isRefused: true }
   | { readonly id: number; readonly pid: number }
   | { readonly id: number; readonly exitCode: number | null; readonly signal: string | null };
 
-/** Under this name the system lists a spawner that is ready. */
+/** The name under which the system lists a spawner that is ready. */
 export const SPAWNER_TITLE = "steps-spawner";
 
 /**
