@@ -1,13 +1,14 @@
 import { hurryOutput } from "@steps/console";
+import { exitCodeOf } from "@steps/model";
 
-const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-type Signal = keyof typeof SIGNALS;
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+type Signal = (typeof SIGNALS)[number];
 
 /** The signals that ask a program to stop: the first is heeded, the second does not wait for anything. */
 export class StopSignals implements Disposable {
   readonly #stop = new AbortController();
   readonly #hurry = new AbortController();
-  readonly #handlers = (Object.keys(SIGNALS) as Signal[]).map((name) => [name, () => this.#take(name)] as const);
+  readonly #handlers = SIGNALS.map((name) => [name, () => this.#take(name)] as const);
   #first: Signal | undefined;
 
   constructor() {
@@ -24,7 +25,7 @@ export class StopSignals implements Disposable {
 
   /** The exit code of a program that was stopped by these signals; `undefined` if nobody asked it to stop. */
   get exitCode(): number | undefined {
-    return this.#first === undefined ? undefined : 128 + SIGNALS[this.#first];
+    return this.#first === undefined ? undefined : exitCodeOf({ status: "cancelled", signal: this.#first });
   }
 
   #take(name: Signal): void {
