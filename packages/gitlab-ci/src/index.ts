@@ -1,5 +1,12 @@
 export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";
+export {
+  type JudgedPipeline,
+  type JudgedPipelineJob,
+  judgePipeline,
+  type JudgePipelineOptions,
+  type JudgePipelineResult,
+} from "./judge-pipeline.ts";
 export { listJobs } from "./list-jobs.ts";
 export { toCiText, toCiValue } from "./load/ci-value.ts";
 export type { InputCondition, InputTools, MatchPattern } from "./load/inputs/resolve-inputs.ts";
@@ -51,6 +58,7 @@ export { IfError } from "./rules/if/if-error.ts";
 export { type IfDoubt, type IfNode, parseIf, type ParsedIf } from "./rules/if/parse-if.ts";
 export { type CompiledPattern, type CompilePattern, loadPatterns, PatternError } from "./rules/if/patterns.ts";
 export { createGlob, type Glob } from "./rules/glob.ts";
+export { createIncludeRules } from "./rules/include-rules.ts";
 export { readJobRules } from "./rules/read-job-rules.ts";
 export { readRules, type RuleOwner } from "./rules/read-rules.ts";
 export type { AllowFailure, Condition, JobRules, PathsCondition, Policy, Rule, When } from "./rules/rule.ts";

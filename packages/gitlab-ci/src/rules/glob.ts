@@ -104,7 +104,7 @@ function isEnd(text: string, at: number): boolean {
 }
 
 function unescaped(pattern: string, at: number): number {
-  return pattern[at] === "\\" && at + 1 < pattern.length ? at + 1 : at;
+  return pattern[at] === "\\" ? at + 1 : at;
 }
 
 function matchCharacter({ pattern, path, at, work }: Comparison): boolean {

@@ -1,0 +1,144 @@
+import type { Diagnostic } from "@steps/model";
+import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
+import type { CiReport } from "./ci-rules.ts";
+import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
+import { readPsychScalar } from "./psych.ts";
+import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
+import { decideJob, decidePipeline, type JobDecision } from "./rules/decide.ts";
+import { loadPatterns } from "./rules/if/patterns.ts";
+import { readJobRules } from "./rules/read-job-rules.ts";
+import { readRules } from "./rules/read-rules.ts";
+import type { JobRules, Rule } from "./rules/rule.ts";
+import type { Situation } from "./rules/situation.ts";
+import { collectVariablesOfRules, type Variable, type VariableSources } from "./variables/collect-variables.ts";
+import type { JobFacts } from "./variables/predefined/facts.ts";
+import { readVariables } from "./variables/read-variables.ts";
+
+export interface JudgePipelineOptions {
+  readonly situation: Situation;
+  /** Gives the variables of every source but the files: for a job, or without one for the rules of the workflow. */
+  readonly sources: (job?: JobFacts) => VariableSources;
+}
+
+/** What the rules say of one job of a loaded pipeline. */
+export interface JudgedPipelineJob {
+  readonly job: LoadedJob;
+  readonly decision: JobDecision;
+  /** Its variables by source, with those of the rules that matched; `collectVariables()` puts them together. */
+  readonly sources: VariableSources;
+}
+
+export interface JudgedPipeline {
+  /** The decision on the pipeline; `undefined` without `workflow:rules`. */
+  readonly workflow: JobDecision | undefined;
+  /** All jobs by their names, in the order of the configuration, also those that are not in the pipeline. */
+  readonly jobs: ReadonlyMap<string, JudgedPipelineJob>;
+}
+
+export interface JudgePipelineResult {
+  /** `undefined` when there are errors. */
+  readonly judged: JudgedPipeline | undefined;
+  /** What is to be said about rules, conditions and variables. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Decides which jobs of a loaded pipeline are in it. Throws only what the situation's functions throw. */
+export async function judgePipeline(
+  pipeline: LoadedPipeline,
+  options: JudgePipelineOptions,
+): Promise<JudgePipelineResult> {
+  const report: CiReport = new Report();
+  const read = readPipeline(pipeline, report);
+  const conditions = [...read.groups.values()].flatMap(({ rules }) => conditionsOf(rules));
+  await checkPatterns([...conditionsOf({ rules: read.workflow }), ...conditions], loadPatterns, report);
+  const judged = report.hasErrors ? undefined : await judge(read, options);
+  return { judged, diagnostics: report.finish() };
+}
+
+type Variables = ReadonlyMap<string, Variable>;
+
+interface ReadGroup {
+  readonly jobs: readonly LoadedJob[];
+  readonly rules: JobRules;
+  readonly variables: Variables;
+}
+
+interface ReadPipeline {
+  readonly workflow: readonly Rule[] | undefined;
+  readonly global: Variables;
+  readonly names: readonly string[];
+  readonly groups: ReadonlyMap<string, ReadGroup>;
+}
+
+// The instances of a job share what they say, so it is read and complained about once.
+function readPipeline({ jobs, groups, variables, workflow }: LoadedPipeline, report: CiReport): ReadPipeline {
+  const node = childOf(workflow, "rules");
+  const rules = node && readRules(node, "workflow", report);
+  const hasWorkflowRules = rules !== undefined;
+  const readGroup = ([name, instances]: readonly [string, readonly LoadedJob[]]): readonly [string, ReadGroup][] => {
+    const [first] = instances;
+    if (first === undefined) return [];
+    const { kind: _, ...place } = first.key;
+    const mapping: YamlMapping = { ...place, kind: "mapping", entries: first.keywords };
+    return [
+      [
+        name,
+        {
+          jobs: instances,
+          rules: readJobRules(mapping, { hasWorkflowRules }, report),
+          variables: readVariables(first.keywords.get("variables")?.value, "job", report),
+        },
+      ],
+    ];
+  };
+  return {
+    workflow: rules,
+    global: readVariables(variables, "global", report),
+    names: [...jobs.keys()],
+    groups: new Map([...groups].flatMap(readGroup)),
+  };
+}
+
+async function judge(
+  { workflow, global, names, groups }: ReadPipeline,
+  { situation, sources }: JudgePipelineOptions,
+): Promise<JudgedPipeline> {
+  const seen = workflow && collectVariablesOfRules({ ...sources(), global });
+  const pipeline = seen && (await decidePipeline(workflow, { situation, variables: seen }));
+  const found = new Map<string, JudgedPipelineJob>();
+  for (const { jobs, rules, variables } of groups.values()) {
+    for (const job of jobs) {
+      const known: VariableSources = {
+        ...sources(factsOf(job, rules)),
+        global: inherited(global, job),
+        workflow: inherited(pipeline?.variables ?? new Map(), job),
+        job: variables,
+        matrix: matrixOf(job),
+      };
+      const decision = await decideJob(rules, { situation, variables: collectVariablesOfRules(known) });
+      found.set(job.name, { job, decision, sources: { ...known, rule: decision.variables } });
+    }
+  }
+  const ordered = names.flatMap((name) => {
+    const job = found.get(name);
+    return job === undefined ? [] : [[name, job] as const];
+  });
+  return { workflow: pipeline, jobs: new Map(ordered) };
+}
+
+function factsOf({ name, stage, instance }: LoadedJob, { when }: JobRules): JobFacts {
+  return { name, stage, isManual: when === "manual", nodeIndex: instance?.index, nodeTotal: instance?.total };
+}
+
+function inherited(variables: Variables, { inheritsVariable }: LoadedJob): Variables {
+  return new Map([...variables].filter(([name]) => inheritsVariable(name)));
+}
+
+function matrixOf({ instance }: LoadedJob): Variables {
+  const entries = [...(instance?.variables ?? [])];
+  return new Map(entries.map(([name, node]) => [name, { value: textOf(node), isRaw: false, node }]));
+}
+
+function textOf(node: YamlNode): string {
+  return node.kind === "scalar" ? readPsychScalar(node).text : "";
+}
