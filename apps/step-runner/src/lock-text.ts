@@ -10,10 +10,13 @@ import {
 } from "@steps/engine";
 import { listJobs } from "@steps/gitlab-ci";
 import { type Diagnostic, hasErrors, type StepReference } from "@steps/model";
+import { dirname } from "node:path";
 import { showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
 import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
-import { readJob } from "./read-job.ts";
+import { givenVariables, readJob } from "./read-job.ts";
+import { projectFiles } from "./project-files.ts";
+import { absolute } from "./absolute.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { readTextOrReference, readWorkflow, type TextInput, type TextOptions } from "./read-input.ts";
 import { workflowJobNames } from "./read-workflow-job.ts";
@@ -53,7 +56,8 @@ function readInputs(options: TextOptions, named: readonly string[]): readonly Lo
 }
 
 function readJobs(options: TextOptions, path: string): TextInput[] {
-  const { jobs, diagnostics } = listJobs(readSource(path));
+  const root = options.workDir ?? absolute(dirname(path));
+  const { jobs, diagnostics } = listJobs(readSource(path), projectFiles(root, givenVariables(options)));
   if (jobs.length === 0) showDiagnostics({}, diagnostics);
   return jobs.map((name) => {
     const read = readJob(options, path, name);

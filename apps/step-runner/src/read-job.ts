@@ -1,10 +1,11 @@
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { dirname } from "node:path";
-import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
+import { listJobs, type LoadPipelineOptions, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
 import type { Source } from "@steps/model";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
 import { type GivenOptions, variablesFromEnvironment } from "./job-flags.ts";
+import { projectFiles } from "./project-files.ts";
 import { absolute } from "./absolute.ts";
 
 /** Flags of commands that read a job of a CI file. */
@@ -54,9 +55,9 @@ export function readJob(
   path: string,
   name: string | undefined = options.jobName,
 ): LocalJob | undefined {
-  const { source, workDir, jobName } = findJob(options, path, name);
-  const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: jobName };
-  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides: givenVariables(options) });
+  const { source, workDir, jobName, loading, overrides } = findJob(options, path, name);
+  const predefined = { ...knownOf(workDir), CI_JOB_NAME: jobName };
+  const { job, diagnostics } = translateJob(source, { jobName, predefined, overrides, loading });
   showDiagnostics(options, diagnostics);
   return job === undefined ? undefined : { job, workDir };
 }
@@ -66,17 +67,29 @@ export interface FoundJob {
   readonly source: Source;
   readonly workDir: string;
   readonly jobName: string;
+  /** How to get at what the file includes. */
+  readonly loading: LoadPipelineOptions;
+  /** The job variables that flags give. */
+  readonly overrides: Readonly<Record<string, string>>;
 }
 
 /** Finds the job that the flags name, or the only one of the file. @throws {UsageError} */
 export function findJob(options: ReadJobOptions, path: string, name: string | undefined = options.jobName): FoundJob {
   const source: Source = readSource(path);
   if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
-  return { source, workDir: options.workDir ?? absolute(dirname(path)), jobName: name ?? onlyJob(options, source) };
+  const workDir = options.workDir ?? absolute(dirname(path));
+  const overrides = givenVariables(options);
+  const loading = projectFiles(workDir, { ...knownOf(workDir), ...overrides });
+  return { source, workDir, jobName: name ?? onlyJob(options, source, loading), loading, overrides };
 }
 
-function onlyJob(options: MaskOptions, source: Source): string {
-  const { jobs, diagnostics } = listJobs(source);
+/** The variables that are known of every job that runs here. */
+function knownOf(workDir: string): Readonly<Record<string, string>> {
+  return { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
+}
+
+function onlyJob(options: MaskOptions, source: Source, loading: LoadPipelineOptions): string {
+  const { jobs, diagnostics } = listJobs(source, loading);
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return only;
   if (jobs.length === 0) {

@@ -28,7 +28,7 @@ export type JudgeOptions = ReadJobOptions & SituationOptions & { readonly maskVa
  * run. @throws {UsageError}
  */
 export async function readJudgedJob(options: JudgeOptions, path: string): Promise<LocalJudgedJob | undefined> {
-  const { source, workDir, jobName } = findJob(options, path);
+  const { source, workDir, jobName, loading } = findJob(options, path);
   const { situation, pipeline } = await readLocalSituation(options, { workDir, configPath: path });
   const overrides = { ...readVariablesFile(options.variablesFile), ...givenVariables(options) };
   const given = new Map<string, Variable>(
@@ -38,6 +38,7 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   );
   const { judged, diagnostics } = await judgeJob(source, {
     jobName,
+    loading,
     situation,
     sources: (job) => ({ ...predefinedVariables({ pipeline, job }), pipeline: given }),
   }).catch((error: unknown) => {
@@ -46,7 +47,7 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   });
   const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
   const sources = judged && { ...judged.sources, ...predefinedVariables({ pipeline, job: judged.facts, runner }) };
-  const translated = translateJob(source, { jobName, sources, overrides });
+  const translated = translateJob(source, { jobName, loading, sources, overrides });
   showDiagnostics(options, [...translated.diagnostics, ...diagnostics]);
   const { job } = translated;
   return job === undefined || judged === undefined || hasErrors(diagnostics) ? undefined : { job, workDir, judged };

@@ -31,7 +31,7 @@ told:
   script:
     - echo "<$CI_COMMIT_SHA> <$CI_COMMIT_TITLE> <$CI_COMMIT_BRANCH> <$CI_COMMIT_AUTHOR> <$CI_PROJECT_PATH_SLUG> <$CI_JOB_STAGE>"
     - echo "<$CI_MERGE_REQUEST_TARGET_BRANCH_NAME> <$CI_COMMIT_TAG> <$CI_COMMIT_REF_SLUG> <$CI_PIPELINE_SOURCE> <$GITLAB_USER_NAME>"
-  stage: check
+  stage: build
   rules: [{when: always}]
 `;
 
@@ -141,7 +141,7 @@ describe.skipIf(!hasProgram("git"))("local: a job and its rules", () => {
     const sha = await repository.commit({ x: "x" }, "Say $HOME\n\nBecause.");
     const [first, second] = printed(await world.run(["local", "--job-name", "told"]));
     const author = (await repository.git(["log", "-1", "--format=%an <%ae>"])).trim();
-    expect(first).toBe(`<${sha}> <Say $HOME> <main> <${author}> <some-group-app> <check>`);
+    expect(first).toBe(`<${sha}> <Say $HOME> <main> <${author}> <some-group-app> <build>`);
     expect(second).toBe("<> <> <main> <push> <Ada Lovelace>");
     await repository.git(["checkout", "-q", "-b", "Feature/Y"]);
     const merge = printed(await world.run(["local", "--job-name", "told", "--merge-request", "main"]));

@@ -37,6 +37,7 @@ export {
   type LoadedPipeline,
 } from "./load/loaded-pipeline.ts";
 export {
+  checkJobs,
   type TranslatedJob,
   translateJob,
   type TranslateJobOptions,

@@ -1,8 +1,10 @@
 import type { Diagnostic, Source } from "@steps/model";
 import { childOf, Report, type YamlMapping } from "@steps/source";
-import { type CiFile, readCiFile } from "./ci-file.ts";
 import type { CiReport } from "./ci-rules.ts";
-import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
+import { answerNow } from "./load/asking.ts";
+import { loadInto, type LoadPipelineOptions } from "./load/load-pipeline.ts";
+import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
+import { spanOf } from "./load/nodes.ts";
 import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
 import { decideJob, decidePipeline, type JobDecision } from "./rules/decide.ts";
 import { loadPatterns } from "./rules/if/patterns.ts";
@@ -13,9 +15,12 @@ import type { Situation } from "./rules/situation.ts";
 import { collectVariablesOfRules, type Variable, type VariableSources } from "./variables/collect-variables.ts";
 import { readFileVariables } from "./variables/job-variables.ts";
 import type { JobFacts } from "./variables/predefined/facts.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export interface JudgeJobOptions {
   readonly jobName: string;
+  /** How to get at what the file includes; without it an include is an error. */
+  readonly loading?: LoadPipelineOptions;
   readonly situation: Situation;
   /** Gives the variables of every source but the files, for what is known of the job. */
   readonly sources: (job: JobFacts) => VariableSources;
@@ -43,40 +48,40 @@ export interface JudgeJobResult {
 export async function judgeJob(source: Source, options: JudgeJobOptions): Promise<JudgeJobResult> {
   // What is wrong with the rest of the file is said by whoever translates the job.
   const rest: CiReport = new Report();
-  const file = readCiFile(source, rest);
-  const entry = file?.jobs.get(options.jobName);
-  const job = file === undefined || entry === undefined ? undefined : readEffectiveJob(options.jobName, file, rest);
-  if (file === undefined || job === undefined || entry?.value.kind !== "mapping") {
-    return { judged: undefined, diagnostics: [] };
-  }
+  const { loading = withoutFiles } = options;
+  const { pipeline } = answerNow(loadInto(rest, source, loading), loading);
+  const job = pipeline === undefined ? undefined : jobNamed(pipeline, options.jobName);
+  if (pipeline === undefined || job === undefined) return { judged: undefined, diagnostics: [] };
   const report: CiReport = new Report();
-  const workflow = readWorkflowRules(file, report);
-  const effective: YamlMapping = { ...entry.value, entries: job.keywords };
+  const workflow = readWorkflowRules(pipeline, report);
+  const effective: YamlMapping = { kind: "mapping", entries: job.keywords, ...spanOf(job.key) };
   const rules = readJobRules(effective, { hasWorkflowRules: workflow !== undefined }, report);
   await checkPatterns([...conditionsOf({ rules: workflow }), ...conditionsOf(rules)], loadPatterns, report);
-  const judged = report.hasErrors ? undefined : await judge({ file, job, workflow, rules }, options);
+  const judged = report.hasErrors ? undefined : await judge({ pipeline, job, workflow, rules }, options);
   return { judged, diagnostics: report.finish() };
 }
 
-function readWorkflowRules(file: CiFile, report: CiReport): readonly Rule[] | undefined {
-  const node = childOf(file.root.entries.get("workflow")?.value, "rules");
+function readWorkflowRules({ workflow }: LoadedPipeline, report: CiReport): readonly Rule[] | undefined {
+  const node = childOf(workflow, "rules");
   return node && readRules(node, "workflow", report);
 }
 
 interface ReadJob {
-  readonly file: CiFile;
-  readonly job: EffectiveJob;
+  readonly pipeline: LoadedPipeline;
+  readonly job: LoadedJob;
   readonly workflow: readonly Rule[] | undefined;
   readonly rules: JobRules;
 }
 
 async function judge(
-  { file, job, workflow, rules }: ReadJob,
+  { pipeline: { root }, job, workflow, rules }: ReadJob,
   { situation, sources: sourcesOf }: JudgeJobOptions,
 ): Promise<JudgedJob> {
-  const facts = { name: job.name, stage: stageOf(job), isManual: rules.when === "manual" };
+  const { name, stage, instance } = job;
+  const node = { nodeIndex: instance?.index, nodeTotal: instance?.total };
+  const facts = { name, stage, isManual: rules.when === "manual", ...node };
   const sources = sourcesOf(facts);
-  const declared = readFileVariables(file, job, new Report());
+  const declared = readFileVariables(root, job);
   const ofPipeline = collectVariablesOfRules({ ...sources, global: declared.global });
   const pipeline =
     workflow === undefined ? undefined : await decidePipeline(workflow, { situation, variables: ofPipeline });
@@ -86,14 +91,6 @@ async function judge(
   return { workflow: pipeline, job: decision, sources: { ...known, rule: decision.variables }, facts };
 }
 
-/** GitLab's own default. */
-const DEFAULT_STAGE = "test";
-
-function stageOf({ own }: EffectiveJob): string {
-  const node = own.get("stage")?.value;
-  return node?.kind === "scalar" && node.text !== "" ? node.text : DEFAULT_STAGE;
-}
-
-function inherited(pipeline: JobDecision | undefined, job: EffectiveJob): ReadonlyMap<string, Variable> {
+function inherited(pipeline: JobDecision | undefined, job: LoadedJob): ReadonlyMap<string, Variable> {
   return new Map([...(pipeline?.variables ?? [])].filter(([name]) => job.inheritsVariable(name)));
 }

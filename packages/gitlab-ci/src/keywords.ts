@@ -38,6 +38,7 @@ export const HONOURED_KEYWORDS: readonly string[] = [
   "after_script",
   "before_script",
   "except",
+  "extends",
   "inherit",
   "only",
   "rules",
@@ -49,7 +50,6 @@ export const HONOURED_KEYWORDS: readonly string[] = [
 
 /** Messages for keywords that cannot be ignored, because the job would run something else without them. */
 export const UNSUPPORTED_KEYWORDS: Readonly<Record<string, string>> = {
-  extends: `"extends" is not supported: the job it would be merged with is left out`,
   trigger: `"trigger" is not supported: the job starts another pipeline and has nothing to run here`,
 };
 
@@ -71,7 +71,7 @@ export const IGNORED_KEYWORDS: Readonly<Record<string, string>> = {
   manual_confirmation: "the job starts at once",
   needs: "no other job is run and no artifacts are fetched",
   pages: "nothing is published",
-  parallel: "the job runs once, without the variables of a matrix or CI_NODE_INDEX",
+  parallel: "the job runs once, without the variables of a matrix or CI_NODE_INDEX; name an instance to have them",
   publish: "nothing is published",
   release: "no release is made",
   resource_group: "other jobs are not waited for",

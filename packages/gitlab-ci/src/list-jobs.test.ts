@@ -3,7 +3,7 @@ import { listJobs } from "./list-jobs.ts";
 
 test("lists the jobs in the order of the file, without keywords and hidden jobs", () => {
   const text =
-    "stages: [a]\nvariables: {}\nb: {script: x}\n.c: {script: x}\na: {run: []}\ndefault: {}\npages: {script: x}\n";
+    "stages: [test]\nvariables: {}\nb: {script: x}\n.c: {script: x}\na: {run: []}\ndefault: {}\npages: {script: x}\n";
   expect(listJobs({ name: "x.yml", text })).toEqual({ jobs: ["b", "a", "pages"], diagnostics: [] });
 });
 

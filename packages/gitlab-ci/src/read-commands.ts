@@ -1,5 +1,5 @@
-import type { Report, YamlNode } from "@steps/source";
-import { REFERENCE_TAG } from "./ci-file.ts";
+import type { YamlNode } from "@steps/source";
+import { REFERENCE_TAG } from "./reference-tag.ts";
 import { readPsychScalar } from "./psych.ts";
 import type { CiReport } from "./ci-rules.ts";
 
@@ -38,9 +38,9 @@ interface State {
 function collect(node: YamlNode, depth: number, state: State): void {
   if (state.isTooLong) return;
   const { keyword, report } = state;
-  if (node.tag === REFERENCE_TAG) {
-    reportReference(node, keyword, report);
-  } else if (node.kind === "list") {
+  // The loader reported a reference that leads nowhere.
+  if (node.tag === REFERENCE_TAG) return;
+  if (node.kind === "list") {
     if (depth > MAX_DEPTH) {
       report.error(node, { code: "invalid-script", message: `"${keyword}" has lists nested deeper than ${MAX_DEPTH}` });
       return;
@@ -69,13 +69,4 @@ function addCommand(node: YamlNode, command: string, state: State): void {
   } else {
     state.commands.push(command);
   }
-}
-
-/** Says that a value stands elsewhere, where nothing fetches it from. */
-export function reportReference(node: YamlNode, keyword: string, report: Report): void {
-  report.error(node, {
-    code: "not-supported",
-    message: `"!reference" is not supported: what "${keyword}" refers to would be left out`,
-    hint: "Use a YAML anchor and an alias for values of the same file.",
-  });
 }

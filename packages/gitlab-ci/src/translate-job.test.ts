@@ -131,6 +131,26 @@ describe("a script job", () => {
     expect(run(text).output).toBe("base own\nbase own\n");
   });
 
+  test("is put together from what it includes, extends and refers to", () => {
+    const text =
+      "include: a.yml\n.own: {before_script: [echo before]}\n" +
+      "test: {extends: [.base, .own], script: [!reference [.more, script], 'echo $A']}\n";
+    const other = ".base: {variables: {A: included}}\n.more: {script: [echo more]}\n";
+    const loading = { loadFile: () => ({ source: { name: "a.yml", text: other } }) };
+    expect(run(text, { loading }).output).toBe("before\nmore\nincluded\n");
+  });
+
+  test("has the variables of its instance", () => {
+    const text =
+      "test: {script: 'echo $CI_NODE_INDEX/$CI_NODE_TOTAL $A $B', variables: {A: own, B: $A}, parallel: {matrix: [{A: [x, y]}]}}\n";
+    expect(run(text, { jobName: "test: [y]" }).output).toBe("2/2 y y\n");
+    expect(translated(text, { jobName: "test: [y]" }).diagnostics).toEqual([]);
+    expect(run(text).output).toBe("/ own own\n");
+    expect(brief(translated(text).diagnostics)).toEqual(["warning keyword-not-honoured 1"]);
+    const number = "test: {script: 'echo $CI_NODE_INDEX/$CI_NODE_TOTAL', parallel: 3}\n";
+    expect(run(number, { jobName: "test 3/3" }).output).toBe("3/3\n");
+  });
+
   test("runs the seed's example", () => {
     const text = `hello-world:
   image: registry.gitlab.com/gitlab-org/step-runner
@@ -203,9 +223,9 @@ describe("a run job", () => {
     expect(diagnostics[0]?.position?.line).toBe(3);
   });
 
-  test("refuses references in its steps", () => {
+  test("refuses references to nothing in its steps", () => {
     expect(brief(translate("test:\n  run:\n    - !reference [.a, b]\n").diagnostics)).toEqual([
-      "error not-supported 3",
+      "error unresolved-reference 3",
     ]);
   });
 });
@@ -221,16 +241,20 @@ describe("diagnostics", () => {
     ["a job that is a list", "test: [a]\n", ["error invalid-job 1"]],
     ["a command with a colon", "test:\n  script:\n    - echo a: b\n", ["error invalid-script 3"]],
     ["a command that is a boolean", "test:\n  script:\n    - true\n", ["error invalid-script 3"]],
-    ["extends", "test:\n  extends: .a\n", ["error not-supported 2"]],
+    ["extends of nothing", "test:\n  extends: .a\n", ["error unknown-parent 2"]],
     ["trigger", "test:\n  trigger: a\n", ["error not-supported 2"]],
-    ["include", "include: a.yml\ntest: {script: a}\n", ["error not-supported 1"]],
+    ["include", "include: a.yml\ntest: {script: a}\n", ["error include-failed 1"]],
     ["an empty include", "include: []\ntest: {script: a}\n", []],
-    ["reference in a script", "test:\n  script:\n    - !reference [.a, script]\n", ["error not-supported 3"]],
-    ["reference for variables", "test:\n  script: a\n  variables: !reference [.a, b]\n", ["error not-supported 3"]],
+    ["reference in a script", "test:\n  script:\n    - !reference [.a, script]\n", ["error unresolved-reference 3"]],
+    [
+      "reference for variables",
+      "test:\n  script: a\n  variables: !reference [.a, b]\n",
+      ["error unresolved-reference 3"],
+    ],
     [
       "reference for a value",
       "test:\n  script: a\n  variables:\n    A: !reference [.a, b]\n",
-      ["error not-supported 4"],
+      ["error unresolved-reference 4"],
     ],
     [
       "inputs that scripts use",
@@ -240,13 +264,13 @@ describe("diagnostics", () => {
     [
       "inputs of the file",
       "spec: {inputs: {a: }}\n---\ntest:\n  script: echo $[[ inputs.a ]]\n",
-      ["error not-supported 4"],
+      ["error missing-pipeline-input 1"],
     ],
-    ["a header without use", "spec: {inputs: {a: }}\n---\ntest:\n  script: a\n", ["warning keyword-not-honoured 1"]],
+    ["a header without use", "spec: {inputs: {a: {default: b}}}\n---\ntest:\n  script: a\n", []],
     ["a header in the configuration", "spec: {}\ntest: {script: a}\n", ["error invalid-file 1"]],
     ["a third document", "test: {script: a}\n---\nb: {}\n", ["error invalid-file 3"]],
     ["no mapping", "- a\n", ["error invalid-file 1"]],
-    ["nothing", "", ["error invalid-file -"]],
+    ["nothing", "", ["error invalid-file 1"]],
     [
       "the same keyword twice",
       "default: {image: a}\nimage: b\ntest: {script: a}\n",
@@ -282,7 +306,7 @@ describe("diagnostics", () => {
     [
       "a bad inherit",
       "test: {script: a, inherit: {defaults: true, variables: 1}}\n",
-      ["error unknown-key 1", "error invalid-job 1"],
+      ["error unknown-key 1", "error wrong-type 1"],
     ],
   ])("%s", (_, text, expected) => {
     const { job, diagnostics } = translate(text);

@@ -10,17 +10,23 @@ import {
   type Source,
   type SpecDefinition,
 } from "@steps/model";
-import { checkJobs, type CiFile, readCiFile } from "./ci-file.ts";
-import { type EffectiveJob, readEffectiveJob } from "./effective-job.ts";
+import { reportEffects } from "./job-effects.ts";
+import { answerNow } from "./load/asking.ts";
+import { inOrder, loadInto, type LoadPipelineOptions } from "./load/load-pipeline.ts";
+import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
+import { holdsReference } from "./load/nodes.ts";
 import type { VariableSources } from "./variables/collect-variables.ts";
 import { type JobVariables, readJobVariables } from "./variables/job-variables.ts";
-import { isNothing, readCommands } from "./read-commands.ts";
+import { readCommands } from "./read-commands.ts";
 import type { CiReport } from "./ci-rules.ts";
-import { findReference } from "./find-reference.ts";
 import { createShellProgram } from "./shell-program.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export interface TranslateJobOptions {
+  /** The name of a job, or of an instance of one with `parallel`: `test 1/2`, `test: [a, b]`. */
   readonly jobName: string;
+  /** How to get at what the file includes; without it an include is an error. */
+  readonly loading?: LoadPipelineOptions;
   /** Variables that the caller knows: `CI`, `CI_PROJECT_DIR`. They are taken as they are and lose to all others. */
   readonly predefined?: Readonly<Record<string, string>>;
   /** Variables that the user gave; they win. Like those of the file they may refer to others. */
@@ -57,63 +63,91 @@ export interface TranslateJobResult {
 }
 
 /**
- * Translates one job of a `.gitlab-ci.yml` to steps. Never throws: what is wrong with the file is a diagnostic, and every
- * keyword that has no effect here is a warning.
+ * Translates one job of a `.gitlab-ci.yml`, with what it includes, to steps. What is wrong with the files is a diagnostic, and
+ * every keyword that has no effect here is a warning; what a function of `loading` throws is passed on.
  */
 export function translateJob(source: Source, options: TranslateJobOptions): TranslateJobResult {
   const report: CiReport = new Report();
-  const file = readCiFile(source, report);
-  const translated = file === undefined ? undefined : translate(file, options, report);
-  const diagnostics = report.finish();
+  const { loading = withoutFiles } = options;
+  const { pipeline, sources } = answerNow(loadInto(report, source, loading), loading);
+  return finish(pipeline, options, { report, sources });
+}
+
+/**
+ * Translates every job of a `.gitlab-ci.yml`, with what it includes, to say all that is wrong with any of them; a job with
+ * `parallel` once. `optionsOf` gives the options of the job of that name.
+ */
+export function checkJobs(
+  source: Source,
+  optionsOf: (jobName: string) => Omit<TranslateJobOptions, "jobName" | "loading">,
+  loading: LoadPipelineOptions = withoutFiles,
+): { readonly jobs: readonly string[]; readonly diagnostics: readonly Diagnostic[] } {
+  const report: CiReport = new Report();
+  const { pipeline, sources } = answerNow(loadInto(report, source, loading), loading);
+  const jobs = [...(pipeline?.groups.keys() ?? [])];
+  const ofJobs = jobs.flatMap((jobName) => {
+    return finish(pipeline, { ...optionsOf(jobName), jobName }, { report: new Report(), sources }).diagnostics;
+  });
+  return { jobs, diagnostics: inOrder([...report.finish(), ...ofJobs], sources) };
+}
+
+function finish(
+  pipeline: LoadedPipeline | undefined,
+  options: TranslateJobOptions,
+  { report, sources }: { readonly report: CiReport; readonly sources: readonly Source[] },
+): TranslateJobResult {
+  const translated = pipeline === undefined ? undefined : translate(pipeline, options, report);
+  const diagnostics = inOrder(report.finish(), sources);
   if (translated === undefined || report.hasErrors) return { job: undefined, diagnostics };
   return { job: { name: options.jobName, ...translated, diagnostics }, diagnostics };
 }
 
 type Translation = Pick<TranslatedJob, "specDefinition" | "variables" | "positionOf">;
 
-function translate(file: CiFile, options: TranslateJobOptions, report: CiReport): Translation | undefined {
-  if (!hasJob(file, options.jobName, report)) return undefined;
-  checkJobs(file, options.jobName, report);
-  const job = readEffectiveJob(options.jobName, file, report);
+function translate(pipeline: LoadedPipeline, options: TranslateJobOptions, report: CiReport): Translation | undefined {
+  const job = findJob(pipeline, options.jobName, report);
   if (job === undefined) return undefined;
+  const { root } = pipeline;
+  reportEffects(root, job, report);
   const { sources = {}, predefined = {}, overrides = {} } = options;
-  const variables = readJobVariables({ file, job }, { sources, predefined, overrides }, report);
+  const variables = readJobVariables({ root, job }, { sources, predefined, overrides }, report);
   if (job.own.has("run")) return translateRun(job, variables, report);
   return translateScript(job, { variables, shell: options.shell }, report);
 }
 
-function hasJob({ source, root, jobs }: CiFile, name: string, report: CiReport): boolean {
-  if (jobs.has(name)) return true;
-  const hidden = name.startsWith(".") ? root.entries.get(name) : undefined;
-  if (hidden !== undefined) {
-    report.error(hidden.key, {
+function findJob(pipeline: LoadedPipeline, name: string, report: CiReport): LoadedJob | undefined {
+  const { root, groups, sources } = pipeline;
+  const job = jobNamed(pipeline, name);
+  if (job !== undefined) return job;
+  const entry = root.entries.get(name);
+  if (entry !== undefined && name.startsWith(".")) {
+    report.error(entry.key, {
       code: "hidden-job",
       message: `${quote(name)} is hidden: a job whose name begins with a dot never runs`,
     });
-    return false;
+    return undefined;
   }
-  const guess = nearest(name, jobs.keys());
-  const names = [...jobs.keys()].slice(0, 20).map(quote);
+  // A job that could not be made was reported.
+  if (entry !== undefined && report.hasErrors) return undefined;
+  const guess = nearest(name, groups.keys());
+  const names = [...groups.keys()].slice(0, 20).map(quote);
   const list =
-    names.length === 0 ? "The file has no jobs." : `Jobs: ${names.join(", ")}${jobs.size > 20 ? ", …" : ""}.`;
+    names.length === 0 ? "The file has no jobs." : `Jobs: ${names.join(", ")}${groups.size > 20 ? ", …" : ""}.`;
   report.error(undefined, {
     code: "unknown-job",
-    message: `Cannot find the job ${quote(name)} in ${source.name}`,
+    message: `Cannot find the job ${quote(name)} in ${sources[0]?.name ?? "the configuration"}`,
     hint: guess === undefined ? list : `Did you mean ${quote(guess)}? ${list}`,
   });
-  return false;
+  return undefined;
 }
 
 const SCRIPTS = ["before_script", "script", "after_script"] as const;
 
-function translateRun(job: EffectiveJob, variables: JobVariables, report: CiReport): Translation | undefined {
+function translateRun(job: LoadedJob, variables: JobVariables, report: CiReport): Translation | undefined {
   const run = job.own.get("run")?.value as YamlNode;
   for (const keyword of SCRIPTS) {
-    const own = job.own.get(keyword);
-    const inherited = job.keywords.get(keyword);
-    if (own !== undefined) {
-      report.error(own.key, { code: "conflicting-keys", message: `"${keyword}" cannot stand beside "run"` });
-    } else if (inherited !== undefined && !isNothing(inherited.value)) {
+    const inherited = job.own.has(keyword) ? undefined : job.keywords.get(keyword);
+    if (inherited !== undefined) {
       report.warn(inherited.key, {
         code: "keyword-not-honoured",
         message: `"${keyword}" has no effect on ${quote(job.name)}: a job with "run" does not take it`,
@@ -124,23 +158,23 @@ function translateRun(job: EffectiveJob, variables: JobVariables, report: CiRepo
   if (steps !== undefined) {
     report.error(steps, { code: "conflicting-keys", message: `The variable "STEPS" cannot stand beside "run"` });
   }
-  if (findReference(run, "run", report)) return undefined;
+  if (holdsReference(run)) return undefined;
   const { specDefinition, diagnostics, positionOf } = compileRunNode(run);
   report.include(diagnostics);
   return specDefinition === undefined ? undefined : { specDefinition, variables: variables.values, positionOf };
 }
 
 function translateScript(
-  job: EffectiveJob,
+  job: LoadedJob,
   { variables, shell }: { readonly variables: JobVariables; readonly shell: "bash" | "sh" | undefined },
   report: CiReport,
 ): Translation | undefined {
   const script = job.own.get("script")?.value;
-  if (script === undefined || isNothing(script)) {
-    reportMissing(job, report);
-    return undefined;
-  }
-  const [before, main, after] = SCRIPTS.map((name) => readCommands(name, job.keywords.get(name)?.value, report));
+  // A job without a script starts another pipeline, which was reported.
+  if (script === undefined) return undefined;
+  // The loader reported what is wrong with them.
+  const reported: CiReport = new Report();
+  const [before, main, after] = SCRIPTS.map((name) => readCommands(name, job.keywords.get(name)?.value, reported));
   if (before === undefined || main === undefined || after === undefined) return undefined;
   if (main.length === 0 && !report.hasErrors) {
     report.error(script, { code: "missing-script", message: `"script" of the job ${quote(job.name)} is empty` });
@@ -160,17 +194,8 @@ function translateScript(
   };
 }
 
-function reportMissing(job: EffectiveJob, report: CiReport): void {
-  // A job that takes its script from elsewhere was told so already.
-  if (job.own.has("extends") || job.own.has("trigger")) return;
-  report.error(job.key, {
-    code: "missing-script",
-    message: `The job ${quote(job.name)} has neither "script" nor "run"`,
-  });
-}
-
 // Inputs of a job are the one thing that GitLab fills into a script before a shell sees it.
-function checkInputs(job: EffectiveJob, commands: readonly string[], report: CiReport): void {
+function checkInputs(job: LoadedJob, commands: readonly string[], report: CiReport): void {
   const inputs = job.own.get("inputs");
   if (inputs === undefined || !commands.some((command) => command.includes("${{"))) return;
   report.error(inputs.key, {
@@ -213,7 +238,7 @@ function variableTemplate(name: string): string {
 }
 
 function scriptPositions(
-  job: EffectiveJob,
+  job: LoadedJob,
   { script, variables }: { readonly script: YamlNode; readonly variables: JobVariables },
 ): (pointer: string) => Position | undefined {
   const places = new Map<string, YamlNode>([

@@ -9,12 +9,13 @@ import {
 import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
-import { listJobs, translateJob } from "@steps/gitlab-ci";
+import { checkJobs as checkAllJobs, translateJob } from "@steps/gitlab-ci";
 import { type Diagnostic, messageOf, type Source } from "@steps/model";
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Checked } from "../reports/checked.ts";
 import { absolute } from "../absolute.ts";
+import { projectFiles } from "../project-files.ts";
 import { readSource } from "../read-source.ts";
 import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "./find-files.ts";
 
@@ -59,15 +60,14 @@ function problem(code: string, message: string): Diagnostic {
 }
 
 function checkJobs(source: Source, { jobName, variables }: CheckOptions): readonly Diagnostic[] {
-  const { jobs, diagnostics } = listJobs(source);
-  const chosen = jobName === undefined ? jobs : [jobName];
-  if (chosen.length === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
   const workDir = absolute(dirname(source.name));
-  const all = chosen.flatMap((name) => {
-    const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir, CI_JOB_NAME: name };
-    return translateJob(source, { jobName: name, predefined, overrides: variables }).diagnostics;
-  });
-  return withoutRepeated(chosen.length === 0 ? diagnostics : all);
+  const known = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
+  const loading = projectFiles(workDir, { ...known, ...variables });
+  const optionsOf = (name: string) => ({ predefined: { ...known, CI_JOB_NAME: name }, overrides: variables });
+  if (jobName !== undefined) return translateJob(source, { ...optionsOf(jobName), jobName, loading }).diagnostics;
+  const { jobs, diagnostics } = checkAllJobs(source, optionsOf, loading);
+  if (jobs.length === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
+  return withoutRepeated(diagnostics);
 }
 
 function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOptions): readonly Diagnostic[] | undefined {
@@ -89,9 +89,16 @@ function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOption
 // A fault of the file itself is reported for each of its jobs.
 function withoutRepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const kept = new Map(
-    diagnostics.map((item) => [JSON.stringify([item.position?.offset, item.severity, item.code, item.message]), item]),
+    diagnostics.map(({ position, severity, code, message }, index) => [
+      JSON.stringify([position?.source.name, position?.offset, severity, code, message]),
+      diagnostics[index] as Diagnostic,
+    ]),
   );
-  return [...kept.values()].toSorted((a, b) => (a.position?.offset ?? -1) - (b.position?.offset ?? -1));
+  const files = [...new Set(diagnostics.map(({ position }) => position?.source.name))];
+  const rank = ({ position }: Diagnostic): number =>
+    position === undefined ? -1 : files.indexOf(position.source.name);
+  const offset = ({ position }: Diagnostic): number => position?.offset ?? -1;
+  return [...kept.values()].toSorted((a, b) => rank(a) - rank(b) || offset(a) - offset(b));
 }
 
 function readerOf(path: string): typeof compileInput {

@@ -57,11 +57,21 @@ export function loadPipelineNow(source: Source, options: LoadPipelineOptions): L
 
 function* load(source: Source, options: LoadPipelineOptions): Asking<LoadPipelineResult> {
   const report: CiReport = new Report();
+  const { pipeline, sources } = yield* loadInto(report, source, options);
+  const diagnostics = inOrder(report.finish(), sources);
+  return { pipeline: report.hasErrors ? undefined : pipeline, diagnostics, sources };
+}
+
+/** Loads a file with its includes, and reports what is wrong; of a configuration with faults the part that could be read. */
+export function* loadInto(
+  report: CiReport,
+  source: Source,
+  options: LoadPipelineOptions,
+): Asking<{ readonly pipeline: LoadedPipeline | undefined; readonly sources: readonly Source[] }> {
   const sources = new Set([source]);
   const root = yield* readRoot(source, options, { report, sources });
   const pipeline = root === undefined ? undefined : build(root, [...sources], report);
-  const diagnostics = inOrder(report.finish(), [...sources]);
-  return { pipeline: report.hasErrors ? undefined : pipeline, diagnostics, sources: [...sources] };
+  return { pipeline, sources: [...sources] };
 }
 
 function* readRoot(
@@ -108,7 +118,8 @@ function build(root: YamlMapping, sources: readonly Source[], report: CiReport):
   return { root, stages, jobs, groups, variables, workflow, sources };
 }
 
-function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
+/** Sorts diagnostics by the files, and in each by the text; those without a place come first. */
+export function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
   const ranks = new Map(sources.map((source, index) => [source, index]));
   const rank = ({ code, position }: Diagnostic): number => {
     if (code === "too-many-problems") return sources.length;

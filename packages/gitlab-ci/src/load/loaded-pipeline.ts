@@ -54,6 +54,12 @@ export interface LoadedJob {
   readonly instance: JobInstance | undefined;
 }
 
+/** The job or the instance of that name; the name without an instance stands for the job as it is written. */
+export function jobNamed({ jobs, groups }: LoadedPipeline, name: string): LoadedJob | undefined {
+  const [first] = groups.get(name) ?? [];
+  return jobs.get(name) ?? (first === undefined ? undefined : { ...first, name, instance: undefined });
+}
+
 /** The plain value of a keyword of a job, own or inherited; `undefined` when it has none. */
 export function keywordValue(job: LoadedJob, keyword: string): Value | undefined {
   const entry = job.keywords.get(keyword);

@@ -1,5 +1,5 @@
 import type { Span, YamlEntry, YamlList, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
-import { REFERENCE_TAG } from "../ci-file.ts";
+import { REFERENCE_TAG } from "../reference-tag.ts";
 import { readPsychScalar } from "../psych.ts";
 
 /** Whether a node is a mapping and no reference to one. */
@@ -27,6 +27,19 @@ export function stringOf(node: YamlNode | undefined): string | undefined {
   if (node?.kind !== "scalar" || node.tag !== undefined) return undefined;
   const { kind, text } = readPsychScalar(node);
   return kind === "string" ? text : undefined;
+}
+
+/** Whether a `!reference` is left anywhere in a node. */
+export function holdsReference(node: YamlNode): boolean {
+  const seen = new Set<YamlNode>();
+  const waiting = [node];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isReference(next)) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    waiting.push(...childrenOf(next));
+  }
+  return false;
 }
 
 /** The place of a node alone. */

@@ -1,6 +1,6 @@
 import type { Source } from "@steps/model";
 import { readYaml, type YamlMapping } from "@steps/source";
-import { REFERENCE_TAG } from "../ci-file.ts";
+import { REFERENCE_TAG } from "../reference-tag.ts";
 import { MAX_FILE_LENGTH } from "./limits.ts";
 import type { CiReport } from "../ci-rules.ts";
 import { isMapping, isNull } from "./nodes.ts";

@@ -1,6 +1,6 @@
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
 import { nearest, quote } from "@steps/model";
-import { REFERENCE_TAG } from "../ci-file.ts";
+import { REFERENCE_TAG } from "../reference-tag.ts";
 import { readPsychScalar } from "../psych.ts";
 import { IfError } from "./if/if-error.ts";
 import { parseIf } from "./if/parse-if.ts";

@@ -1,8 +1,8 @@
-import type { YamlNode } from "@steps/source";
+import { Report, type YamlMapping, type YamlNode } from "@steps/source";
 import { createObject, NAME_PATTERN, quote } from "@steps/model";
+import { toCiText, toCiValue } from "../load/ci-value.ts";
+import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { collectVariables, plainVariables, type Variable, type VariableSources } from "./collect-variables.ts";
-import type { CiFile } from "../ci-file.ts";
-import type { EffectiveJob } from "../effective-job.ts";
 import { expandVariables, type RawVariable } from "./expand-variables.ts";
 import { type DeclaredVariable, readVariables, type VariableReport } from "./read-variables.ts";
 import type { CiReport } from "../ci-rules.ts";
@@ -22,32 +22,41 @@ export interface GivenVariables {
   readonly overrides: Readonly<Record<string, string>>;
 }
 
-/** The variables that a file declares at its top and in a job. */
+/** The variables that a configuration declares at its top and in a job. */
 export interface FileVariables {
   readonly global: ReadonlyMap<string, DeclaredVariable>;
   readonly job: ReadonlyMap<string, DeclaredVariable>;
+  /** Those of a combination of a matrix. */
+  readonly matrix: ReadonlyMap<string, DeclaredVariable>;
 }
 
-/** Reads the variables that a job takes from the top of its file, and its own. */
-export function readFileVariables(file: CiFile, job: EffectiveJob, report: VariableReport): FileVariables {
-  const globals = readVariables(file.root.entries.get("variables")?.value, "global", report);
+/** Reads the variables that a job takes from the top of its configuration, its own, and those of its instance. */
+export function readFileVariables(root: YamlMapping, job: LoadedJob): FileVariables {
+  // The loader reported what is wrong with them.
+  const reported: VariableReport = new Report();
+  const globals = readVariables(root.entries.get("variables")?.value, "global", reported);
+  const matrix = [...(job.instance?.variables ?? [])].map(([name, node]): [string, DeclaredVariable] => {
+    return [name, { value: toCiText(toCiValue(node), node), isRaw: false, node }];
+  });
   return {
     global: new Map([...globals].filter(([name]) => job.inheritsVariable(name))),
-    job: readVariables(job.own.get("variables")?.value, "job", report),
+    job: readVariables(job.own.get("variables")?.value, "job", reported),
+    matrix: new Map(matrix),
   };
 }
 
 /** Puts the variables of a job together, from all sources in their order, and expands them. */
 export function readJobVariables(
-  { file, job }: { readonly file: CiFile; readonly job: EffectiveJob },
+  { root, job }: { readonly root: YamlMapping; readonly job: LoadedJob },
   given: GivenVariables,
   report: CiReport,
 ): JobVariables {
-  const { global, job: own } = readFileVariables(file, job, report);
+  const { global, job: own, matrix } = readFileVariables(root, job);
   const declared = new Map<string, Variable>([
     ...global,
     ...(given.sources.workflow ?? []),
     ...own,
+    ...matrix,
     ...(given.sources.rule ?? []),
   ]);
   const pipeline = new Map(given.sources.pipeline);
@@ -57,14 +66,24 @@ export function readJobVariables(
   const collected = collectVariables({
     ...given.sources,
     // Variables that the caller gives are data: a commit message with a dollar must arrive unchanged.
-    predefined: new Map([...(given.sources.predefined ?? []), ...plainVariables(given.predefined)]),
+    predefined: new Map([
+      ...(given.sources.predefined ?? []),
+      ...plainVariables(given.predefined),
+      ...plainVariables(instanceVariables(job)),
+    ]),
     global,
     job: own,
+    matrix,
     pipeline,
   });
   const nodes = new Map<string, YamlNode>();
   for (const [name, { node }] of declared) if (node !== undefined) nodes.set(name, node);
   return { values: expand(collected, nodes, report), nodes };
+}
+
+function instanceVariables({ instance }: LoadedJob): Readonly<Record<string, string>> {
+  if (instance === undefined) return {};
+  return { CI_NODE_INDEX: String(instance.index), CI_NODE_TOTAL: String(instance.total) };
 }
 
 function isGivenName(name: string, value: string, report: CiReport): boolean {

@@ -1,9 +1,9 @@
 import type { Report, YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
 import { NAME_PATTERN, nearest, quote } from "@steps/model";
-import { REFERENCE_TAG } from "../ci-file.ts";
+import { REFERENCE_TAG } from "../reference-tag.ts";
 import type { RawVariable } from "./expand-variables.ts";
 import { readPsychScalar } from "../psych.ts";
-import { isNothing, reportReference } from "../read-commands.ts";
+import { isNothing } from "../read-commands.ts";
 
 /** Gathers what is to be said about variables. */
 export type VariableReport = Report<"invalid-variables" | "unquoted-date">;
@@ -29,9 +29,9 @@ export function readVariables(
 ): ReadonlyMap<string, DeclaredVariable> {
   const variables = new Map<string, DeclaredVariable>();
   if (node === undefined || isNothing(node)) return variables;
-  if (node.tag === REFERENCE_TAG) {
-    reportReference(node, "variables", report);
-  } else if (node.kind === "mapping") {
+  // The loader reported a reference that leads nowhere.
+  if (node.tag === REFERENCE_TAG) return variables;
+  if (node.kind === "mapping") {
     for (const [name, entry] of node.entries) {
       const variable = isVariableName(name, entry, report) ? readVariable(name, { entry, scope }, report) : undefined;
       if (variable !== undefined) variables.set(name, variable);
@@ -63,10 +63,7 @@ function readVariable(
   report: VariableReport,
 ): DeclaredVariable | undefined {
   const { value: node } = entry;
-  if (node.tag === REFERENCE_TAG) {
-    reportReference(node, name, report);
-    return undefined;
-  }
+  if (node.tag === REFERENCE_TAG) return undefined;
   if (node.kind === "mapping") return readFields(name, { node, scope }, report);
   const value = readText(name, node, report);
   return value === undefined ? undefined : { value, isRaw: false, node };
