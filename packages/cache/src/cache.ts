@@ -1,19 +1,14 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { withDefaults } from "@steps/model";
-import type {
-  ComponentCache,
-  ComponentRequest,
-  FoundComponent,
-  ResolvedComponent,
-  ResolveOptions,
-} from "./component.ts";
+import type { ComponentRequest } from "@steps/model/kinds";
+import type { ComponentCache, FoundComponent, ResolvedComponent, ResolveOptions } from "./component.ts";
 import type { CacheContext } from "./context.ts";
 import { CacheError, DEFAULT_LIMITS, type Limits, throwIfCancelled } from "@steps/transfer";
 import { asCacheError } from "./cache-error.ts";
-import type { FileDigests } from "./local/local-component.ts";
+import { fetcherOf } from "./fetcher.ts";
 import type { Flights } from "./single-flight.ts";
-import { openLayout } from "./store/layout.ts";
+import { type Layout, openLayout } from "./store/layout.ts";
 import { createLeases } from "./store/lease.ts";
 
 export interface CacheOptions {
@@ -46,17 +41,14 @@ const sharedFlights: Flights = new Map();
  * Opens a cache for one job. Nothing is touched before the first component is asked for.
  */
 export function createCache(options: CacheOptions): ComponentCache {
-  const excluded = new Set(options.excluded?.map(realParent));
-  const digests: FileDigests = new Map();
-  const limits: Limits = withDefaults(DEFAULT_LIMITS, options.limits);
-  const open = once(() => createContext(options, limits));
+  const context = createContext(options);
   let isDisposed = false;
 
   const resolve = async (request: ComponentRequest, how: ResolveOptions = {}): Promise<ResolvedComponent> => {
     if (isDisposed) throw new CacheError("CACHE_IO", "Cannot resolve component: the cache was closed");
     throwIfCancelled(how.signal);
     try {
-      const found = await dispatch(request, how);
+      const found = await (await fetcherOf(request)).resolve(context, request, how);
       checkPin(found, how);
       return { ...found, copyTo: (targetDir) => copy(found, request, targetDir) };
     } catch (error) {
@@ -65,32 +57,16 @@ export function createCache(options: CacheOptions): ComponentCache {
     }
   };
 
-  // Each kind is loaded when it is first used: a hit in the index pays for no archive reader and no git.
-  const dispatch = async (request: ComponentRequest, how: ResolveOptions): Promise<FoundComponent> => {
-    switch (request.kind) {
-      case "git":
-        return await (await import("./git/git-component.ts")).resolveGit(open(), request, how);
-      case "zip":
-        return await (await import("./zip/zip-component.ts")).resolveZip(open(), request, how);
-      case "oci":
-        return await (await import("./oci/oci-component.ts")).resolveOci(open(), request, how);
-      case "local":
-        return await (
-          await import("./local/local-component.ts")
-        ).resolveLocal(request, { ...how, limits, digests, excluded });
-    }
-  };
-
   const copy = async (found: FoundComponent, request: ComponentRequest, targetDir: string): Promise<string> => {
-    const { kind, uri, digest } = found.resource;
+    const { uri, digest } = found.resource;
     const gitTree = digest["gitTree"];
-    if (kind === "local" || gitTree === undefined) return found.dir;
+    if (found.isInPlace === true || gitTree === undefined) return found.dir;
     const { copyTree } = await import("./copy-tree.ts");
     try {
-      if (await copyTree(open(), gitTree, targetDir)) return targetDir;
+      if (await copyTree(context, gitTree, targetDir)) return targetDir;
       // A step of this job has written to the cache since: it is repaired.
       await resolve(request, { pin: found.resource });
-      if (await copyTree(open(), gitTree, targetDir)) return targetDir;
+      if (await copyTree(context, gitTree, targetDir)) return targetDir;
       throw new CacheError("DIGEST_MISMATCH", `Cannot copy component "${uri}": its files were changed`);
     } catch (error) {
       throw asCacheError(error, "copy component");
@@ -99,20 +75,26 @@ export function createCache(options: CacheOptions): ComponentCache {
 
   return {
     resolve,
-    list: async () => await (await import("./maintenance.ts")).listEntries(open()),
-    verify: async () => await (await import("./verify.ts")).verifyAll(open()),
-    collect: async (how) => await (await import("./collect.ts")).collect(open(), how),
+    list: async () => await (await import("./maintenance.ts")).listEntries(context),
+    verify: async () => await (await import("./verify.ts")).verifyAll(context),
+    collect: async (how) => await (await import("./collect.ts")).collect(context, how),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
-      if (open.value !== undefined) await open.value.leases.release();
+      await context.leases.release();
     },
   };
 }
 
-function createContext(options: CacheOptions, limits: Limits): CacheContext {
+function createContext(options: CacheOptions): CacheContext {
+  let layout: Layout | undefined;
   return {
-    layout: openLayout(options.root),
-    limits,
+    // A job whose steps are all on this machine needs no folder for the cache.
+    get layout() {
+      return (layout ??= openLayout(options.root));
+    },
+    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    digests: new Map(),
+    excluded: new Set(options.excluded?.map(realParent)),
     git: options.git ?? "auto",
     isOffline: options.isOffline ?? false,
     env: options.env ?? process.env,
@@ -139,12 +121,6 @@ function checkPin(component: FoundComponent, { pin }: ResolveOptions): void {
     if (actual !== pin.digest[key])
       throw fail(`its ${key} is ${actual ?? "unknown"}, the trace names ${pin.digest[key]}`);
   }
-}
-
-function once<T>(make: () => T): (() => T) & { readonly value: T | undefined } {
-  let value: T | undefined;
-  const get = (): T => (value ??= make());
-  return Object.defineProperty(get, "value", { get: () => value }) as typeof get & { readonly value: T | undefined };
 }
 
 // Folders are looked at by their real names.

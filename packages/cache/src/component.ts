@@ -1,41 +1,5 @@
 import type { FetchReport, Resource } from "@steps/model";
-
-/** Names a component to fetch. */
-export type ComponentRequest =
-  | {
-      readonly kind: "git";
-      /** `https:`, `http:`, `ssh:` or `file:` URL. It may carry credentials: they are sent to its host and never stored. */
-      readonly url: string;
-      /** Tag, branch, full commit, or at least seven digits of a commit; looked for in this order. */
-      readonly version: string;
-    }
-  | {
-      readonly kind: "zip";
-      /** `http:`, `https:` or `file:` URL, or an absolute path. */
-      readonly url: string;
-      /** Expected SHA-256 of the archive, 64 hex digits. */
-      readonly sha256?: string;
-    }
-  | {
-      readonly kind: "oci";
-      /** Host, with a port if it has one. */
-      readonly registry: string;
-      readonly repository: string;
-      /** Tag, or digest: `sha256:` and 64 hex digits. */
-      readonly tag: string;
-      /** Environment of the step, where credentials are looked for first. It is never stored. */
-      readonly env?: Readonly<Record<string, string>>;
-    }
-  | {
-      readonly kind: "local";
-      /** Absolute. */
-      readonly dir: string;
-    };
-
-export type GitRequest = Extract<ComponentRequest, { kind: "git" }>;
-export type ZipRequest = Extract<ComponentRequest, { kind: "zip" }>;
-export type OciRequest = Extract<ComponentRequest, { kind: "oci" }>;
-export type LocalRequest = Extract<ComponentRequest, { kind: "local" }>;
+import type { ComponentRequest, StoredKindName } from "@steps/model/kinds";
 
 /** How far a fetch has come. */
 export interface FetchProgress {
@@ -59,7 +23,7 @@ export interface FoundComponent {
   readonly resource: Resource;
   /** A read-only tree in the cache; of a local component the folder itself. */
   readonly dir: string;
-  /** `dir` is a folder of the user's own, whatever the resource is called; it is used where it is. */
+  /** True if `dir` is a folder of the user's own, whatever the resource is called: it is used where it is. Default: false. */
   readonly isInPlace?: boolean;
   readonly fetch: FetchReport;
   /**
@@ -82,7 +46,7 @@ export interface ResolvedComponent extends FoundComponent {
 
 /** A component that the cache knows. */
 export interface CacheEntry {
-  readonly kind: "git" | "zip" | "oci";
+  readonly kind: StoredKindName;
   readonly uri: string;
   readonly version: string;
   /** Full commit, or SHA-256 of the archive or of the image's manifest. */

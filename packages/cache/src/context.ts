@@ -1,3 +1,4 @@
+import type { FileDigests } from "./local/local-component.ts";
 import type { Limits } from "@steps/transfer";
 import type { Flights } from "./single-flight.ts";
 import type { Layout } from "./store/layout.ts";
@@ -5,6 +6,7 @@ import type { Leases } from "./store/lease.ts";
 
 /** The state that the parts of one cache object share. */
 export interface CacheContext {
+  /** The folders of the cache, which are made when they are first asked for. */
   readonly layout: Layout;
   readonly limits: Limits;
   readonly git: "auto" | "system" | "isomorphic";
@@ -13,6 +15,10 @@ export interface CacheContext {
   readonly mirrors: Readonly<Record<string, string>>;
   readonly isFullCheck: boolean;
   readonly leases: Leases;
+  /** The digests of files in folders that were read before. */
+  readonly digests: FileDigests;
+  /** Absolute paths that belong to no local component. */
+  readonly excluded: ReadonlySet<string>;
   /** Operations that concern the shared folder: one table for the whole process. */
   readonly sharedFlights: Flights;
   /** Look-ups of this object: a new object never joins an older one's look-up. */

@@ -4,13 +4,13 @@ export type {
   CacheEntry,
   CollectOptions,
   ComponentCache,
-  ComponentRequest,
   FetchProgress,
   GcReport,
   ResolvedComponent,
   ResolveOptions,
   VerifyReport,
 } from "./component.ts";
+export type { ComponentRequest } from "@steps/model/kinds";
 export { gitFailure, isRefusedCommit } from "./git/git-failure.ts";
 export { findGit, type GitCall, runGit } from "./git/git-process.ts";
 export { CacheError, type CacheErrorCode, DEFAULT_LIMITS, isCacheError, type Limits } from "@steps/transfer";

@@ -1,3 +1,4 @@
+import type { StoredKindName } from "@steps/model/kinds";
 import type { CacheContext } from "./context.ts";
 import type { Proved } from "./open-indexed.ts";
 import type { NativeTree } from "./store/tree-store.ts";
@@ -22,7 +23,7 @@ export function nativeOf({ gitTree, nativeTree }: WrittenTree): Fact & NativeTre
 }
 
 /** Remembers what a digest leads to. */
-export function rememberFact(kind: "zip" | "oci", id: string, { gitTree, native }: Fact): void {
+export function rememberFact(kind: StoredKindName, id: string, { gitTree, native }: Fact): void {
   if (facts.size >= MAX_FACTS) facts.clear();
   facts.set(`${kind}\0${id}`, { gitTree, native });
 }
@@ -33,7 +34,7 @@ export function rememberFact(kind: "zip" | "oci", id: string, { gitTree, native 
  */
 export async function proveFact(
   { isFullCheck }: CacheContext,
-  { kind, id, gitTree }: { readonly kind: "zip" | "oci"; readonly id: string; readonly gitTree: string },
+  { kind, id, gitTree }: { readonly kind: StoredKindName; readonly id: string; readonly gitTree: string },
   unpack: () => Promise<WrittenTree | undefined>,
 ): Promise<Proved> {
   const known = isFullCheck ? undefined : facts.get(`${kind}\0${id}`);

@@ -2,18 +2,14 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerifyReport } from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { proveCommit } from "./git/git-component.ts";
-import { isFullId } from "./git/git-objects.ts";
+import { fetcherOf } from "./fetcher.ts";
 import { isUsableStore } from "./git/git-store.ts";
 import { indexFiles, listBlobs, listTrees, namesIn } from "./maintenance.ts";
-import { proveImage } from "./oci/oci-component.ts";
-import type { Proved } from "./open-indexed.ts";
 import type { IndexEntry } from "./store/index-entry.ts";
 import { indexPath, readIndexFile } from "./store/index-entry.ts";
 import { blobPath } from "./store/layout.ts";
 import { checkTree, readTree, removePublishedTree } from "./store/tree-store.ts";
 import { hashFile } from "./zip/blob-store.ts";
-import { proveArchive } from "./zip/zip-component.ts";
 
 type Damage = VerifyReport["damaged"][number];
 
@@ -62,21 +58,13 @@ async function verifyEntry(context: CacheContext, path: string): Promise<Damage[
 }
 
 async function entryProblem(context: CacheContext, entry: IndexEntry): Promise<string | undefined> {
-  const { kind, resolved, gitTree } = entry;
-  const proved = await proveEntry({ ...context, isFullCheck: true }, entry);
+  const { resolved, gitTree } = entry;
+  const fetcher = await fetcherOf(entry);
+  const proved = await fetcher.prove?.({ ...context, isFullCheck: true }, entry);
   if (proved === "wrong") return "it does not lead there";
-  if (proved === "unknown") {
-    const isWellFormed = kind === "git" ? isFullId(resolved) : /^(?:sha256:)?[0-9a-f]{64}$/.test(resolved);
-    return isWellFormed ? undefined : `it leads to "${resolved}"`;
+  if (proved === undefined || proved === "unknown") {
+    return fetcher.isResolved?.(resolved) === true ? undefined : `it leads to "${resolved}"`;
   }
   const state = await checkTree(context.layout, gitTree, { limits: context.limits, native: proved, isFull: true });
   return state === "foreign" ? `tree ${gitTree}` : undefined;
-}
-
-async function proveEntry(context: CacheContext, entry: IndexEntry): Promise<Proved> {
-  const { kind, version } = entry;
-  if (kind === "git") return isFullId(version) ? proveCommit(version, entry) : "unknown";
-  const sha256 = /^sha256[-:]([0-9a-f]{64})$/.exec(version)?.[1];
-  if (sha256 === undefined) return "unknown";
-  return kind === "zip" ? await proveArchive(context, entry, { sha256 }) : await proveImage(context, entry, { sha256 });
 }

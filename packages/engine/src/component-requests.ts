@@ -1,17 +1,10 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ComponentRequest } from "@steps/cache";
 import type { LoadFrom } from "@steps/executor";
-import { type EnvironmentRecord, mapObject, type OciReference, revealString, type ZipReference } from "@steps/model";
+import { type EnvironmentRecord, mapObject, revealString } from "@steps/model";
+import type { RequestPlace } from "@steps/model/kinds";
 import { assertInside } from "./find-step-file.ts";
-
-/** Returns the request to the cache for an image. */
-export function ociRequest(reference: OciReference, stepEnv: EnvironmentRecord): ComponentRequest {
-  const { registry, repository, tag } = reference;
-  // The environment holds the credentials, and the variables that a credential helper needs.
-  return { kind: "oci", registry, repository, tag, env: mapObject(stepEnv, revealString) };
-}
 
 const REGISTRY_VARIABLES = [
   "DOCKER_AUTH_CONFIG",
@@ -28,11 +21,15 @@ export function registryVariables(vars: EnvironmentRecord = {}): EnvironmentReco
   );
 }
 
-/** Returns the request to the cache for an archive. @throws {EngineError} REFERENCE_INVALID */
-export function zipRequest(reference: ZipReference, from: LoadFrom): ComponentRequest {
-  const isHttp = /^https?:/i.test(reference.url);
-  const path = /^file:/i.test(reference.url) ? fileURLToPath(reference.url) : reference.url;
-  const url = isHttp ? reference.url : resolve(from.dir, path);
-  if (!isHttp && from.root !== undefined && !isAbsolute(path) && existsSync(url)) assertInside(from.root, url);
-  return { kind: "zip", url, sha256: reference.sha256 };
+/** The place in which a reference stands. Its `path()` throws an `EngineError` for a file outside of the component. */
+export function requestPlace(from: LoadFrom, env?: EnvironmentRecord): RequestPlace {
+  return {
+    path(written) {
+      const path = /^file:/i.test(written) ? fileURLToPath(written) : written;
+      const whole = resolve(from.dir, path);
+      if (from.root !== undefined && !isAbsolute(path) && existsSync(whole)) assertInside(from.root, whole);
+      return whole;
+    },
+    env: env && mapObject(env, revealString),
+  };
 }

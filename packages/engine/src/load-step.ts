@@ -10,23 +10,21 @@ import {
   encodeSpecDefinition,
   type EnvironmentRecord,
   formatReference,
-  type GitReference,
+  isStepsError,
   type LocalReference,
   publicUrl,
-  type OciReference,
   type Resource,
   type Source,
   type SpecDefinition,
   type StepReference,
-  type ZipReference,
 } from "@steps/model";
+import { type ComponentReference, fetchedKindOf, isComponentReference } from "@steps/model/kinds";
 import { digestOf } from "@steps/platform";
 import { BUILTIN_NAMES, builtinStep, scriptStep } from "@steps/builtins";
 import { CompileError, EngineError } from "./engine-error.ts";
-import { ociRequest, registryVariables, zipRequest } from "./component-requests.ts";
+import { registryVariables, requestPlace } from "./component-requests.ts";
 import { projectNames } from "./github/project-names.ts";
 import type { ActionTools } from "./github/load-action.ts";
-import { isNoRepository, legacyReadings } from "./legacy-git.ts";
 import { PrivateCopy } from "./private-copy.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
@@ -64,10 +62,8 @@ export interface FetchProgress {
   readonly totalBytes?: number;
 }
 
-interface Tree {
-  readonly root: string;
-  readonly resource: Resource;
-}
+/** A reference to a component that is fetched and copied; a local one is used where it is. */
+type FetchedReference = Exclude<ComponentReference, LocalReference>;
 
 interface LoadOptions {
   readonly signal: AbortSignal;
@@ -77,13 +73,8 @@ interface LoadOptions {
 /** Brings steps here and compiles them, one at a time, as the executor comes to them. One object serves one run. */
 export class StepLoader {
   readonly #options: LoaderOptions;
-  /** The copies of components, by the digests of their trees. */
-  readonly #copies = new Map<string, PrivateCopy>();
-  /** All of them, by their roots. */
-  readonly #copyAt = new Map<string, PrivateCopy>();
-  /** Which component a copy is of, so that a local reference inside it names the same component. */
-  readonly #trees = new Map<string, Tree>();
-  #copyCount = 0;
+  /** In the order in which they were made. */
+  readonly #copies: PrivateCopy[] = [];
   readonly #told = new Set<string>();
   readonly #compiled = new Map<string, Compiled>();
   readonly #scripts = new Map<boolean, SpecDefinition>();
@@ -94,33 +85,18 @@ export class StepLoader {
 
   /** The `LoadStep` of the executor. @throws {EngineError} @throws {CacheError} */
   readonly load: LoadStep = async (reference, from, options) => {
-    switch (reference.kind) {
-      case "local":
-        return this.#loadLocal(reference, from, options);
-      case "git":
-        return this.#loadGit(reference, options);
-      case "zip":
-        return this.#loadTree(reference, zipRequest(reference, from), options);
-      case "oci":
-        return this.#loadTree(
-          reference,
-          ociRequest(reference, { ...registryVariables(this.#options.vars), ...options.env }),
-          options,
-        );
-      case "dist":
-        return this.#loadBuiltin(reference.path, options.inputNames);
-      case "action": {
-        const { loadAction } = await import("./github/load-action.ts");
-        return loadAction(reference, from, {
-          tools: this.#actionTools(reference, options),
-          inputNames: options.inputNames,
-          knownInputs: options.knownInputs ?? {},
-        });
-      }
-      case "dynamic":
-      case "inline":
-        throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);
+    if (reference.kind === "local") return this.#loadLocal(reference, from, options);
+    if (isComponentReference(reference)) return this.#loadComponent(reference, from, options);
+    if (reference.kind === "dist") return this.#loadBuiltin(reference.path, options.inputNames);
+    if (reference.kind !== "action") {
+      throw new EngineError("REFERENCE_INVALID", `Cannot load a reference of kind "${reference.kind}"`);
     }
+    const { loadAction } = await import("./github/load-action.ts");
+    return loadAction(reference, from, {
+      tools: this.#actionTools(reference, options),
+      inputNames: options.inputNames,
+      knownInputs: options.knownInputs ?? {},
+    });
   };
 
   #actionTools(reference: ActionReference, options: LoadOptions): ActionTools {
@@ -128,17 +104,8 @@ export class StepLoader {
     return {
       workspace,
       resolve: (request) => this.#resolve(request, reference, options),
-      copy: (component) => {
-        const copy = this.#reserve(component);
-        this.#trees.set(copy.root, { root: copy.root, resource: component.resource });
-        return { root: copy.root, source: component.dir, bring: () => copy.bring() };
-      },
-      copyAt: (root) => {
-        const tree = this.#trees.get(root);
-        const copy = this.#copyAt.get(root);
-        if (tree === undefined || copy === undefined) return undefined;
-        return { root, source: copy.source, bring: () => copy.bring(), resource: tree.resource };
-      },
+      copy: (component) => this.#copy(component),
+      copyAt: (root) => this.#copyAt(root),
       digest: (specDefinition) => this.#digest(specDefinition),
       programDir: program === undefined ? undefined : () => dirname(program()),
       hasNativeCheckout,
@@ -149,11 +116,12 @@ export class StepLoader {
 
   async #loadLocal(reference: LocalReference, from: LoadFrom, options: LoadOptions): Promise<LoadedStep> {
     const dir = resolve(from.dir, reference.path);
-    const tree = from.root === undefined || isAbsolute(reference.path) ? undefined : this.#trees.get(from.root);
-    if (tree !== undefined) {
-      if (existsSync(dir)) assertInside(tree.root, dir);
-      const found = findStepFile(dir, reference.file, tree.root);
-      return this.#compile(found, { ...tree, name: formatReference(reference) }, options);
+    const copy = isAbsolute(reference.path) ? undefined : this.#copyAt(from.root);
+    if (copy !== undefined) {
+      const { root, resource } = copy;
+      if (existsSync(dir)) assertInside(root, dir);
+      const found = findStepFile(dir, reference.file, root);
+      return this.#compile(found, { root, resource, name: formatReference(reference) }, options);
     }
     const found = findStepFile(dir, reference.file, undefined);
     const component = await this.#resolve({ kind: "local", dir: found.dir }, reference, options);
@@ -166,25 +134,31 @@ export class StepLoader {
     );
   }
 
-  async #loadGit(reference: GitReference, options: LoadOptions): Promise<LoadedStep> {
-    const load = (at: GitReference): Promise<LoadedStep> =>
-      this.#loadTree(at, { kind: "git", url: at.url, version: at.version }, options);
+  async #loadComponent(
+    reference: FetchedReference,
+    from: LoadFrom,
+    options: Parameters<LoadStep>[2],
+  ): Promise<LoadedStep> {
+    const { takesStepEnv } = fetchedKindOf(reference);
+    const env = takesStepEnv === true ? { ...registryVariables(this.#options.vars), ...options.env } : undefined;
+    const place = requestPlace(from, env);
+    const load = (at: FetchedReference) => this.#loadTree(at, fetchedKindOf(at).request(at, place), options);
     try {
       return await load(reference);
     } catch (error) {
       if (this.#options.hasLegacyRefs === false || !isNoRepository(error)) throw error;
-      const loaded = await this.#loadLegacy(reference, load, options.path);
+      const loaded = await this.#loadOtherwise(reference, load, options.path);
       if (loaded === undefined) throw error;
       return loaded;
     }
   }
 
-  async #loadLegacy(
-    reference: GitReference,
-    load: (at: GitReference) => Promise<LoadedStep>,
+  async #loadOtherwise(
+    reference: FetchedReference,
+    load: (at: FetchedReference) => Promise<LoadedStep>,
     path: string,
   ): Promise<LoadedStep | undefined> {
-    for (const reading of legacyReadings(reference)) {
+    for (const reading of fetchedKindOf(reference).otherReadings?.(reference) ?? []) {
       for (const [index, step] of reading.steps.entries()) {
         try {
           const loaded = await load(step);
@@ -202,39 +176,29 @@ export class StepLoader {
     return undefined;
   }
 
-  async #loadTree(
-    reference: GitReference | ZipReference | OciReference,
-    request: ComponentRequest,
-    options: LoadOptions,
-  ): Promise<LoadedStep> {
+  async #loadTree(reference: FetchedReference, request: ComponentRequest, options: LoadOptions): Promise<LoadedStep> {
     const component = await this.#resolve(request, reference, options);
-    const root = await this.#copy(component);
-    const { resource } = component;
-    this.#trees.set(root, { root, resource });
+    const copy = this.#copy(component);
+    await copy.bring();
+    const { root, resource } = copy;
     const found = this.#findInTree(reference, root, options);
     const inner = join(relative(root, found.dir), found.file);
-    const name = `${shownName(reference)} ${inner}`;
+    const name = `${fetchedKindOf(reference).location(reference)} ${inner}`;
     return this.#compile(found, { root, resource, name: name.trim(), component }, options);
   }
 
-  // The short form means `steps/`, but repositories of before that rule have their step at the root.
-  #findInTree(reference: GitReference | ZipReference | OciReference, root: string, options: LoadOptions): StepFile {
+  #findInTree(reference: FetchedReference, root: string, options: LoadOptions): StepFile {
+    const { dir, file } = reference;
     try {
-      return findStepFile(join(root, reference.dir), reference.file, root);
+      return findStepFile(join(root, dir), file, root);
     } catch (error) {
-      if (
-        reference.kind !== "git" ||
-        reference.dir !== "steps" ||
-        reference.file !== undefined ||
-        !isStepNotFound(error)
-      )
-        throw error;
+      if (fetchedKindOf(reference).mayLieAtRoot?.(reference) !== true || !isStepNotFound(error)) throw error;
       try {
         const found = findStepFile(root, undefined, root);
         this.#options.onNote?.(
           options.path,
           "step-at-root",
-          `"${formatReference(reference)}" has no steps/ folder; using its root`,
+          `"${formatReference(reference)}" has no ${dir}/ folder; using its root`,
         );
         return found;
       } catch (cause) {
@@ -300,37 +264,34 @@ export class StepLoader {
     return component;
   }
 
-  async #copy(component: ResolvedComponent): Promise<string> {
-    const copy = this.#reserve(component);
-    await copy.bring();
-    return copy.root;
+  /** The copy of a component, which need not be there yet. One that was edited is not what the next step of this job is to run. */
+  #copy(component: ResolvedComponent): PrivateCopy {
+    let copy = this.#copies.findLast((known) => known.source === component.dir);
+    if (copy?.serves(component) !== true) {
+      copy = new PrivateCopy(component, component.isInPlace === true ? component.dir : this.#newRoot());
+      this.#copies.push(copy);
+    }
+    copy.resource = component.resource;
+    return copy;
   }
 
-  // One that was edited is not what the next step of this job is to run.
-  #reserve(component: ResolvedComponent): PrivateCopy {
-    if (component.isInPlace === true) {
-      const { dir } = component;
-      const same = new PrivateCopy(dir, dir, async () => dir);
-      this.#copies.set(dir, same);
-      this.#copyAt.set(dir, same);
-      return same;
-    }
-    const key = component.resource.digest["gitTree"] ?? component.dir;
-    const known = this.#copies.get(key);
-    if (known !== undefined && known.isIntact) return known;
+  #newRoot(): string {
     const parent = join(this.#options.tmpDir, "components");
     mkdirSync(parent, { recursive: true, mode: 0o700 });
-    this.#copyCount += 1;
-    const root = join(parent, String(this.#copyCount));
-    const copy = new PrivateCopy(root, component.dir, () => component.copyTo(root));
-    this.#copies.set(key, copy);
-    this.#copyAt.set(root, copy);
-    return copy;
+    return join(parent, String(this.#copies.length + 1));
+  }
+
+  #copyAt(root: string | undefined): PrivateCopy | undefined {
+    return this.#copies.findLast((copy) => copy.root === root);
   }
 
   #compile(
     found: StepFile,
-    origin: Tree & { readonly name: string; readonly isLocal?: boolean; readonly component?: ResolvedComponent },
+    origin: Pick<PrivateCopy, "root" | "resource"> & {
+      readonly name: string;
+      readonly isLocal?: boolean;
+      readonly component?: ResolvedComponent;
+    },
     options: LoadOptions,
   ): LoadedStep {
     if (found.shadowed !== undefined) {
@@ -379,8 +340,10 @@ export class StepLoader {
   }
 }
 
-// Without the version, which is in the trace.
-function shownName(reference: GitReference | ZipReference | OciReference): string {
-  if (reference.kind === "oci") return `${reference.registry}/${reference.repository}`;
-  return formatReference({ ...reference, dir: "", file: "" }).replace(/@[^@]*$/, "");
+/** The errors that mean that nothing exists at an address, so that another reading of it may be tried. */
+const NOTHING_THERE: ReadonlySet<string> = new Set(["REPOSITORY_NOT_FOUND", "PIN_MISSING", "NOT_LOCKED", "OFFLINE"]);
+
+/** Whether an error says that there is no such repository; the network and credentials are other matters. */
+function isNoRepository(error: unknown): boolean {
+  return isStepsError(error) && NOTHING_THERE.has(error.code);
 }

@@ -1,3 +1,5 @@
+import type { ResolvedComponent } from "@steps/cache";
+import type { Resource } from "@steps/model";
 import { treeSignature } from "./tree-signature.ts";
 
 /**
@@ -5,31 +7,34 @@ import { treeSignature } from "./tree-signature.ts";
  * reaching the next job. It is made when something of it is to run.
  */
 export class PrivateCopy {
-  /** Absolute; nothing is there before `bring()`. */
+  /** Absolute; nothing is there before `bring()`. A component that is used in place is its own copy. */
   readonly root: string;
   /** The tree in the cache: to be read, never run. */
   readonly source: string;
-  readonly #make: () => Promise<string>;
+  /** The component that was last asked for; another of the same tree shares the copy. */
+  resource: Resource;
+  readonly #component: ResolvedComponent;
   #signature: string | undefined;
   #bringing: Promise<void> | undefined;
 
-  constructor(root: string, source: string, make: () => Promise<string>) {
+  constructor(component: ResolvedComponent, root: string) {
     this.root = root;
-    this.source = source;
-    this.#make = make;
+    this.source = component.dir;
+    this.resource = component.resource;
+    this.#component = component;
   }
 
-  /** Whether nobody has changed it, as far as it is there. */
-  get isIntact(): boolean {
+  /** Whether it is a copy of this component's tree, and nobody has changed it, as far as it is there. */
+  serves({ dir, isInPlace }: ResolvedComponent): boolean {
+    if (isInPlace === true || dir !== this.source) return false;
     return this.#signature === undefined || treeSignature(this.root) === this.#signature;
   }
 
-  bring(): Promise<void> {
-    return (this.#bringing ??= this.#bring());
-  }
+  /** Makes the copy, once. */
+  readonly bring = (): Promise<void> => (this.#bringing ??= this.#bring());
 
   async #bring(): Promise<void> {
-    await this.#make();
+    await this.#component.copyTo(this.root);
     this.#signature = treeSignature(this.root);
   }
 }

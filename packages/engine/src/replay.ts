@@ -10,6 +10,7 @@ import {
   type RuntimeString,
   sensitive,
 } from "@steps/model";
+import { componentKindOf, recordedKindOf } from "@steps/model/kinds";
 import type { ResourceJson, TraceJson } from "@steps/proto";
 import {
   compareTraces,
@@ -207,24 +208,17 @@ function recordedPath(dir: string, places: ReplayPlaces): string {
   return inner.startsWith("..") || isAbsolute(inner) ? dir : join(places.recordedBaseDir, inner);
 }
 
+function presentPath(dir: string, places: ReplayPlaces): string {
+  const inner = relative(places.recordedBaseDir, dir);
+  return inner.startsWith("..") || isAbsolute(inner) ? dir : join(places.baseDir, inner);
+}
+
 function findPin(pins: Pins, request: ComponentRequest, places: ReplayPlaces): Resource {
-  const { uri, version } = wantedOf(request, places);
+  const kind = componentKindOf(request);
+  const { uri, version } = kind.name(kind.moved?.(request, (dir) => recordedPath(dir, places)) ?? request);
   const found = pins.find(request.kind, uri, version);
   if (found !== undefined) return found;
   throw new EngineError("PIN_MISSING", `Cannot replay component "${uri}": the trace does not name it`);
-}
-
-function wantedOf(request: ComponentRequest, places: ReplayPlaces): { uri: string; version: string } {
-  switch (request.kind) {
-    case "local":
-      return { uri: recordedPath(request.dir, places), version: "" };
-    case "git":
-      return { uri: request.url, version: request.version };
-    case "zip":
-      return { uri: request.url, version: request.sha256 ?? "" };
-    case "oci":
-      return { uri: `oci://${request.registry}/${request.repository}`, version: request.tag };
-  }
 }
 
 async function verifyComponents(
@@ -250,24 +244,10 @@ async function verifyComponents(
 }
 
 function requestFor(resource: ResourceJson, places: ReplayPlaces): ComponentRequest | undefined {
-  const uri = resource.uri ?? "";
-  switch (resource.kind) {
-    case "git":
-      return { kind: "git", url: uri, version: resource.requestedVersion ?? "" };
-    case "zip":
-      return { kind: "zip", url: uri };
-    case "oci": {
-      const [, registry = "", repository = ""] = /^oci:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
-      return { kind: "oci", registry, repository, tag: resource.requestedVersion ?? "", env: {} };
-    }
-    case "local": {
-      const inner = relative(places.recordedBaseDir, uri);
-      const isBelow = !inner.startsWith("..") && !isAbsolute(inner);
-      return { kind: "local", dir: isBelow ? join(places.baseDir, inner) : uri };
-    }
-    default:
-      return undefined;
-  }
+  const { kind: word = "", uri = "", requestedVersion = "" } = resource;
+  const kind = recordedKindOf({ kind: word });
+  const request = kind?.requestOf({ uri, requestedVersion });
+  return request && (kind?.moved?.(request, (dir) => presentPath(dir, places)) ?? request);
 }
 
 function supplied(

@@ -19,9 +19,8 @@ import {
   type StepInvocation,
 } from "./definition.ts";
 import { StepsError } from "./error.ts";
-import { publicUrl } from "./public-url.ts";
-import { parseReference, isReferenceProblem, type StepReference } from "./reference.ts";
-import { formatAction, parseActionReference } from "./action-reference.ts";
+import { isNamed, kindOf } from "./reference/kinds.ts";
+import { parseReference, isReferenceProblem, type StepReference } from "./reference/reference.ts";
 import { decodeGithubInvocation, decodeGithubPart, encodeGithubInvocation, encodeGithubPart } from "./github.ts";
 import { decodeControl, decodeDuration, encodeControl, encodeDuration } from "./control.ts";
 import { createObject, mapObject } from "./value.ts";
@@ -222,93 +221,33 @@ function decodeInvocation(json: StepJson): StepInvocation {
 
 /** The baseline message of a reference. Credentials are left out of URLs. */
 export function encodeReference(reference: StepReference): Step_ReferenceJson {
-  switch (reference.kind) {
-    case "local":
-      return { protocol: "local", ...paths(reference.path), ...filename(reference.file) };
-    case "git":
-      return {
-        protocol: "git",
-        ...(reference.url === "" ? {} : { url: publicUrl(reference.url) }),
-        ...(reference.version === "" ? {} : { version: reference.version }),
-        ...paths(reference.dir),
-        ...filename(reference.file),
-      };
-    case "zip":
-      return {
-        protocol: "zip",
-        ...(reference.url === "" ? {} : { url: publicUrl(reference.url) }),
-        ...paths(reference.dir),
-        ...filename(reference.file),
-        ...(reference.sha256 ? { sha256: reference.sha256 } : {}),
-      };
-    case "oci":
-      return {
-        protocol: "oci",
-        ...(reference.registry === "" ? {} : { registry: reference.registry }),
-        ...(reference.repository === "" ? {} : { repository: reference.repository }),
-        ...(reference.tag === "" ? {} : { tag: reference.tag }),
-        ...paths(reference.dir),
-        ...filename(reference.file),
-      };
-    case "dist":
-      return { protocol: "dist", ...paths(reference.path), ...filename(reference.file) };
-    case "action":
-      return { protocol: "action", url: formatAction(reference) };
-    case "dynamic":
-      return { protocol: "dynamic", pathExp: reference.text };
-    case "inline":
-      // Without a spec the definition is an anonymous list item, which sees its caller's inputs.
-      return {
-        protocol: "spec_def",
-        specDef: reference.seesCallerInputs
-          ? { definition: encodeDefinition(reference.specDefinition.definition) }
-          : encodeSpecDefinition(reference.specDefinition),
-      };
-  }
+  if (reference.kind === "dynamic") return { protocol: "dynamic", pathExp: reference.text };
+  if (reference.kind !== "inline") return { protocol: reference.kind, ...kindOf(reference).encode(reference) };
+  const { specDefinition, seesCallerInputs } = reference;
+  // Without a spec the definition is an anonymous list item, which sees its caller's inputs.
+  const specDef = seesCallerInputs
+    ? { definition: encodeDefinition(specDefinition.definition) }
+    : encodeSpecDefinition(specDefinition);
+  return { protocol: "spec_def", specDef };
 }
 
 /** The way back from `encodeReference()`. @throws {BaselineError} */
 export function decodeReference(json: Step_ReferenceJson): StepReference {
+  const { protocol = "" } = json;
+  if (protocol === "dynamic") return { kind: "dynamic", text: json.pathExp ?? "" };
+  if (protocol === "spec_def") return decodeInline(json);
+  const named = { kind: protocol };
+  if (!isNamed(named)) return decodeShort(json);
   const dir = (json.paths?.parts ?? json.path ?? []).join("/");
-  const file = json.filename === undefined || json.filename === "" ? {} : { file: json.filename };
-  switch (json.protocol) {
-    case "local":
-      return { kind: "local", path: dir === "" ? "." : dir, ...file };
-    case "git":
-      return { kind: "git", url: json.url ?? "", version: json.version ?? "", dir, ...file };
-    case "zip":
-      return { kind: "zip", url: json.url ?? "", dir, ...file, ...(json.sha256 ? { sha256: json.sha256 } : {}) };
-    case "oci": {
-      const { registry = "", repository = "", tag = "" } = json;
-      return {
-        kind: "oci",
-        registry: registry.toLowerCase(),
-        repository,
-        tag: tag === "" ? "latest" : tag,
-        dir,
-        ...file,
-      };
-    }
-    case "dist":
-      return { kind: "dist", path: dir, ...file };
-    case "action": {
-      const action = parseActionReference(json.url ?? "");
-      if ("message" in action) throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: ${action.message}`);
-      return action;
-    }
-    case "dynamic":
-      return { kind: "dynamic", text: json.pathExp ?? "" };
-    case "spec_def":
-      if (!json.specDef)
-        throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: inline definition is missing");
-      return {
-        kind: "inline",
-        specDefinition: decodeSpecDefinition(json.specDef),
-        seesCallerInputs: json.specDef.spec === undefined,
-      };
-    default:
-      return decodeShort(json);
-  }
+  const decoded = kindOf(named).decode(json, { dir, file: json.filename || undefined });
+  if ("message" in decoded) throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: ${decoded.message}`);
+  return decoded;
+}
+
+function decodeInline({ specDef }: Step_ReferenceJson): StepReference {
+  if (!specDef) throw new BaselineError("BASELINE_INVALID", "Cannot read baseline: inline definition is missing");
+  const specDefinition = decodeSpecDefinition(specDef);
+  return { kind: "inline", specDefinition, seesCallerInputs: specDef.spec === undefined };
 }
 
 // The blueprint's baseline has the reference as one text.
@@ -318,14 +257,6 @@ function decodeShort(json: Step_ReferenceJson): StepReference {
     throw new BaselineError("BASELINE_INVALID", `Cannot read baseline: unknown protocol "${String(json.protocol)}"`);
   }
   return parsed;
-}
-
-function paths(path: string): Pick<Step_ReferenceJson, "paths"> {
-  return path === "" ? {} : { paths: { parts: path.split("/") } };
-}
-
-function filename(file: string | undefined): Pick<Step_ReferenceJson, "filename"> {
-  return file ? { filename: file } : {};
 }
 
 function optional<Key extends string, T extends object>(key: Key, value: T): { [K in Key]?: T } {

@@ -1,5 +1,5 @@
 import type { GithubInvocation, GithubPart } from "./github.ts";
-import type { StepReference } from "./reference.ts";
+import type { StepReference } from "./reference/reference.ts";
 import type { Value, ValueType } from "./value.ts";
 
 /** The inputs, outputs and secrets that a step declares. */

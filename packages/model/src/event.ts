@@ -1,6 +1,6 @@
 import type { SpecDefinition } from "./definition.ts";
 import type { Job } from "./job.ts";
-import type { StepReference } from "./reference.ts";
+import type { StepReference } from "./reference/reference.ts";
 import type { FetchReport, Resource } from "./resource.ts";
 import type { Outcome, Status, StepFailure } from "./status.ts";
 import type { RuntimeString, RuntimeValue, Value } from "./value.ts";

@@ -22,7 +22,12 @@ export {
   parseImageName,
 } from "./oci-image.ts";
 export { gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
-export * from "./reference.ts";
+export * from "./reference/reference.ts";
+export type { DistReference } from "./reference/dist.ts";
+export type { GitReference } from "./reference/git.ts";
+export type { LocalReference } from "./reference/local.ts";
+export type { OciReference } from "./reference/oci.ts";
+export type { ZipReference } from "./reference/zip.ts";
 export * from "./resource.ts";
 export { type SocketPlaces, socketPlaces } from "./socket-path.ts";
 export * from "./status.ts";

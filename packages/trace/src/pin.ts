@@ -9,6 +9,7 @@ import {
   type SpecDefinition,
   type Value,
 } from "@steps/model";
+import { recordedKindOf } from "@steps/model/kinds";
 import type { Redacted_ReasonJson, Request_ModeJson, TraceJson, ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import { decodeResource } from "./resource-index.ts";
@@ -27,11 +28,8 @@ export function pinsOf(trace: TraceJson): Pins {
   const pins = new Map<string, Resource>();
   for (const json of trace.resources ?? []) {
     const resource = decodeResource(json);
-    const keys = [keyOf(resource.kind, resource.uri, resource.requestedVersion)];
-    const sha256 = resource.digest["sha256"];
-    if (resource.kind === "zip" && sha256 !== undefined) {
-      keys.push(keyOf("zip", resource.uri, sha256), keyOf("zip", resource.uri, ""));
-    }
+    const versions = recordedKindOf(resource)?.recordedVersions?.(resource) ?? [resource.requestedVersion];
+    const keys = versions.map((version) => keyOf(resource.kind, resource.uri, version));
     // The component that the run met first is the one that it used.
     for (const key of keys) if (!pins.has(key)) pins.set(key, resource);
   }

@@ -1,4 +1,5 @@
 import { shortDigest } from "@steps/model";
+import { recordedKindOf } from "@steps/model/kinds";
 import type {
   Observed_AnnotationJson,
   ResourceJson,
@@ -113,9 +114,9 @@ function describeStep(record: StepRecordJson, trace: TraceJson): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-function describeResource({ kind, uri, requestedVersion, digest }: ResourceJson): string {
-  const sign = kind === "oci" && requestedVersion?.includes(":") === false ? ":" : "@";
-  const version = requestedVersion ? `${sign}${requestedVersion}` : "";
+function describeResource({ kind = "binary", uri, requestedVersion, digest }: ResourceJson): string {
+  const mark = (version: string) => recordedKindOf({ kind })?.mark(version) ?? `@${version}`;
+  const version = requestedVersion ? mark(requestedVersion) : "";
   const tree = digest?.["gitTree"] ?? digest?.["sha256"];
   return `${uri ?? ""}${version}${tree ? ` (${shortDigest(tree)})` : ""}`;
 }

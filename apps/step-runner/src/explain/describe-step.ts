@@ -10,6 +10,7 @@ import {
   type StepReference,
   type Value,
 } from "@steps/model";
+import { isNamed, kindOf } from "@steps/model/kinds";
 import { exampleCommand, exampleItem } from "./example.ts";
 
 type LoadedStep = Awaited<ReturnType<Engine["load"]>>;
@@ -135,26 +136,7 @@ export function describeStep(reference: StepReference, loaded: LoadedStep): Expl
 
 /** A name for the step: the last part of where it is. */
 function nameOf(reference: StepReference, { component }: LoadedStep): string {
-  const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
-  switch (reference.kind) {
-    case "local":
-      return parts(component?.uri ?? reference.path).at(-1) ?? "step";
-    case "dist":
-      return parts(reference.path).at(-1) ?? "step";
-    case "git":
-    case "zip": {
-      const dir = parts(reference.dir).at(-1);
-      const named = dir === undefined || dir === "steps" ? parts(reference.url.replace(/[?#].*$/, "")).at(-1) : dir;
-      return (named ?? "step").replace(/\.(?:git|zip)$/i, "");
-    }
-    case "oci":
-      return parts(reference.dir).at(-1) ?? parts(reference.repository).at(-1) ?? "step";
-    case "action":
-      return parts(formatReference(reference).replace(/[@:].*$/, "")).at(-1) ?? "action";
-    case "dynamic":
-    case "inline":
-      return "step";
-  }
+  return (isNamed(reference) ? kindOf(reference).title(reference, component?.uri) : undefined) ?? "step";
 }
 
 function describeComponent({ component, fetch }: LoadedStep): Pick<Explanation, "component"> {

@@ -1,6 +1,8 @@
 import { type Resource, versionProblem } from "@steps/model";
-import type { GitRequest, FoundComponent, ResolveOptions } from "../component.ts";
+import type { GitRequest } from "@steps/model/kinds";
+import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
+import type { Fetcher } from "../fetcher.ts";
 import { CacheError, openRemote, type Remote } from "@steps/transfer";
 import { offlineError } from "../cache-error.ts";
 import type { Sought } from "../open-indexed.ts";
@@ -25,8 +27,14 @@ interface Fetched {
   readonly note: string | undefined;
 }
 
+export const gitFetcher: Fetcher<GitRequest> = {
+  resolve: resolveGit,
+  prove: (_context, entry) => (isFullId(entry.version) ? proveCommit(entry.version, entry) : "unknown"),
+  isResolved: isFullId,
+};
+
 /** Resolves a component of a git repository: name to commit, commit to tree. */
-export async function resolveGit(
+async function resolveGit(
   context: CacheContext,
   request: GitRequest,
   options: ResolveOptions,
@@ -230,7 +238,7 @@ function soughtCommit(remote: Remote, commit: string, signal: AbortSignal | unde
 }
 
 /** Returns the tree that a full id leads to. Every object from the id to the commit and to its tree is hashed. */
-export function proveCommit(id: string, { proof, resolved }: IndexEntry): NativeTree | "wrong" {
+function proveCommit(id: string, { proof, resolved }: IndexEntry): NativeTree | "wrong" {
   const found = proof && followProof(id, proof);
   return found === undefined || found.commit !== resolved ? "wrong" : nativeOf(found.tree, proof);
 }

@@ -1,20 +1,19 @@
 import type { Resource } from "@steps/model";
+import type { LocalRequest } from "@steps/model/kinds";
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
-import type { LocalRequest, FoundComponent, ResolveOptions } from "../component.ts";
-import { CacheError, type Limits, systemCode } from "@steps/transfer";
+import type { FoundComponent, ResolveOptions } from "../component.ts";
+import type { CacheContext } from "../context.ts";
+import type { Fetcher } from "../fetcher.ts";
+import { CacheError, systemCode } from "@steps/transfer";
 import type { FolderHash } from "../tree/tree-hash.ts";
 import { hashFolder } from "../tree/tree-hash.ts";
 
 /** The digests of files that were read before, so that a folder that many steps use is read only once. */
 export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
 
-export interface LocalOptions {
-  readonly limits: Limits;
-  readonly digests: FileDigests;
-  readonly excluded?: ReadonlySet<string>;
-}
+export const localFetcher: Fetcher<LocalRequest> = { resolve: resolveLocal };
 
 /**
  * Resolves a folder where it is. Its digest covers everything in it but `.git`; a folder that is too large or holds
@@ -22,16 +21,17 @@ export interface LocalOptions {
  *
  * @throws {CacheError} REFERENCE_NOT_FOUND, REFERENCE_INVALID, PIN_MISMATCH
  */
-export async function resolveLocal(
+async function resolveLocal(
+  context: CacheContext,
   request: LocalRequest,
-  options: ResolveOptions & LocalOptions,
+  { signal }: ResolveOptions,
 ): Promise<FoundComponent> {
   const startedAt = performance.now();
   if (!isAbsolute(request.dir)) {
     throw new CacheError("REFERENCE_INVALID", `Cannot use folder "${request.dir}": its path is not absolute`);
   }
   const dir = resolve(request.dir);
-  const hashed = await hash(dir, options);
+  const hashed = await hash(context, dir, signal);
   const problem = "problem" in hashed ? hashed.problem : undefined;
   const resource: Resource = {
     kind: "local",
@@ -42,13 +42,14 @@ export async function resolveLocal(
     isMutable: true,
   };
   const fetch = { isHit: true, bytes: 0, durationMs: performance.now() - startedAt };
-  if (problem === undefined) return { resource, dir, fetch };
-  return { resource, dir, fetch, note: `The folder has no digest: ${problem}.` };
+  if (problem === undefined) return { resource, dir, isInPlace: true, fetch };
+  return { resource, dir, isInPlace: true, fetch, note: `The folder has no digest: ${problem}.` };
 }
 
 async function hash(
+  { limits, digests, excluded }: CacheContext,
   dir: string,
-  { limits, digests, excluded, signal }: LocalOptions & { readonly signal?: AbortSignal },
+  signal: AbortSignal | undefined,
 ): Promise<FolderHash> {
   try {
     const real = await realpath(dir);

@@ -1,7 +1,9 @@
 import { isDigest, type Resource } from "@steps/model";
+import type { OciRequest } from "@steps/model/kinds";
 import { readFile } from "node:fs/promises";
-import type { OciRequest, FoundComponent, ResolveOptions } from "../component.ts";
+import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
+import type { Fetcher } from "../fetcher.ts";
 import { CacheError, isCacheError } from "@steps/transfer";
 import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
@@ -38,12 +40,17 @@ interface Resolution {
   bytes: number;
 }
 
+export const ociFetcher: Fetcher<OciRequest> = {
+  resolve: resolveOci,
+  prove(context, entry) {
+    const sha256 = /^sha256:([0-9a-f]{64})$/.exec(entry.version)?.[1];
+    return sha256 === undefined ? "unknown" : proveImage(context, entry, { sha256 });
+  },
+  isResolved: (resolved) => /^(?:sha256:)?[0-9a-f]{64}$/.test(resolved),
+};
+
 /** Resolves an image: tag to digest, digest and platform to manifest, manifest to tree. */
-export async function resolveOci(
-  cache: CacheContext,
-  request: OciRequest,
-  options: ResolveOptions,
-): Promise<FoundComponent> {
+async function resolveOci(cache: CacheContext, request: OciRequest, options: ResolveOptions): Promise<FoundComponent> {
   const startedAt = performance.now();
   const image = openImage(request, cache.mirrors);
   const client = openRegistry(cache, image.endpoint, { stepEnv: request.env ?? {}, actions: "pull" });
@@ -120,7 +127,7 @@ function soughtImage(resolution: Resolution, sha256: string, { pin, signal }: Om
 }
 
 /** What an image unpacks to, read from its manifest and layers. */
-export async function proveImage(
+async function proveImage(
   cache: CacheContext,
   entry: IndexEntry,
   { sha256, pin, signal }: ProveOptions,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isStoredKind, type StoredKindName } from "@steps/model/kinds";
 import { sha256 } from "@steps/platform";
 import type { CommitProof } from "../git/commit-proof.ts";
 import type { Layout } from "./layout.ts";
@@ -13,7 +14,7 @@ import { uniquePath } from "./layout.ts";
  */
 export interface IndexEntry {
   readonly format: 2;
-  readonly kind: "git" | "zip" | "oci";
+  readonly kind: StoredKindName;
   /** URL without credentials, or absolute path. */
   readonly location: string;
   readonly version: string;
@@ -90,7 +91,7 @@ function isIndexEntry(value: unknown): value is IndexEntry {
   const entry = value as Partial<Record<keyof IndexEntry, unknown>>;
   return (
     entry.format === 2 &&
-    (entry.kind === "git" || entry.kind === "zip" || entry.kind === "oci") &&
+    isStoredKind(entry.kind) &&
     typeof entry.location === "string" &&
     typeof entry.version === "string" &&
     typeof entry.resolved === "string" &&

@@ -1,7 +1,9 @@
 import type { Resource } from "@steps/model";
+import type { ZipRequest } from "@steps/model/kinds";
 import { stat } from "node:fs/promises";
-import type { FoundComponent, ResolveOptions, ZipRequest } from "../component.ts";
+import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
+import type { Fetcher } from "../fetcher.ts";
 import { CacheError, isCacheError } from "@steps/transfer";
 import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
@@ -18,8 +20,17 @@ import { extractZip } from "./extract-zip.ts";
 import type { TransferOptions, ZipLocation } from "./zip-location.ts";
 import { fetchArchive, findLatest, openZipLocation } from "./zip-location.ts";
 
+export const zipFetcher: Fetcher<ZipRequest> = {
+  resolve: resolveZip,
+  prove(context, entry) {
+    const sha256 = /^sha256-([0-9a-f]{64})$/.exec(entry.version)?.[1];
+    return sha256 === undefined ? "unknown" : proveArchive(context, entry, { sha256 });
+  },
+  isResolved: (resolved) => /^(?:sha256:)?[0-9a-f]{64}$/.test(resolved),
+};
+
 /** Resolves an archive: location to SHA-256, SHA-256 to tree. */
-export async function resolveZip(
+async function resolveZip(
   context: CacheContext,
   request: ZipRequest,
   options: ResolveOptions,
@@ -83,7 +94,7 @@ function soughtArchive(context: CacheContext, location: ZipLocation, { sha256, p
 }
 
 /** Returns the tree that an archive unpacks to, read from the archive itself. */
-export async function proveArchive(
+async function proveArchive(
   context: CacheContext,
   entry: IndexEntry,
   { sha256, pin, signal }: ProveOptions,

@@ -1,6 +1,6 @@
 import { decodeSpecDefinition, isStepsError, type SpecDefinition } from "@steps/model";
 import { childOf, type YamlNode } from "@steps/source";
-import { reportProblem } from "../reference/compile-reference.ts";
+import { reportProblem } from "../reference/long/long-form.ts";
 import { asValue, checkKeys, type CompileContext, wrongType } from "../context.ts";
 
 /** The type that a value of a message must have. A function delays it, for messages that hold messages of their own type. */

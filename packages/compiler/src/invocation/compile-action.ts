@@ -8,7 +8,7 @@ import {
 } from "@steps/model";
 import { escapePointer, childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkTemplates } from "../texts/check-template.ts";
-import { reportProblem } from "../reference/compile-reference.ts";
+import { reportProblem } from "../reference/long/long-form.ts";
 import { asMapping, asString, asValue, type CompileContext } from "../context.ts";
 
 /** Reads the action that `action:` or `uses:` names. */

@@ -1,21 +1,11 @@
-import {
-  decodeReference,
-  gitUrlProblem,
-  imageNameProblem,
-  isStepsError,
-  type ReferenceProblem,
-  type StepReference,
-  versionProblem,
-} from "@steps/model";
+import { decodeReference, isStepsError, type ReferenceProblem, type StepReference } from "@steps/model";
+import { isNamed, kindOf, protocolOf } from "@steps/model/kinds";
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import type { InlineSpec } from "../invocation/compile-invocation.ts";
 import { checkTemplateNode } from "../texts/check-template.ts";
-import { pathProblem, reportProblem } from "./compile-reference.ts";
+import { reportProblem } from "./long/long-form.ts";
 import { asString, checkKeys, type CompileContext, wrongType } from "../context.ts";
 
-const PROTOCOLS = ["", "local", "git", "zip", "oci", "dist", "dynamic", "spec_def"];
-/** The number of the protocol that is not GitLab's. */
-const ACTION = 100;
 const TEXTS = ["url", "filename", "version", "sha256", "registry", "repository", "tag"];
 const KNOWN = [...TEXTS, "protocol", "path", "paths", "pathExp", "path_exp", "specDef", "spec_def"];
 
@@ -48,8 +38,7 @@ export function readBaselineReference(
 function readProtocol(node: YamlMapping): string {
   const protocol = childOf(node, "protocol");
   if (protocol?.kind !== "scalar") return "";
-  if (protocol.value === ACTION) return "action";
-  return typeof protocol.value === "number" ? (PROTOCOLS[protocol.value] ?? "") : protocol.text;
+  return typeof protocol.value === "number" ? (protocolOf(protocol.value) ?? "") : protocol.text;
 }
 
 function decode(context: CompileContext, node: YamlMapping, protocol: string): StepReference | undefined {
@@ -82,24 +71,7 @@ function readParts(context: CompileContext, node: YamlNode): readonly string[] {
 }
 
 function referenceProblem(reference: StepReference): ReferenceProblem | undefined {
-  switch (reference.kind) {
-    case "git":
-      return (
-        gitUrlProblem(reference.url) ?? versionProblem(reference.version) ?? pathProblem(reference.dir, reference.file)
-      );
-    case "zip":
-      if (reference.url === "") return { message: "The reference has an empty url" };
-      return pathProblem(reference.dir, reference.file);
-    case "oci":
-      return imageNameProblem(reference) ?? pathProblem(reference.dir, reference.file);
-    case "dist":
-      return pathProblem(reference.path, reference.file);
-    case "dynamic":
-      return reference.text.trim() === "" ? { message: "The reference is empty" } : undefined;
-    case "local":
-      return pathProblem(reference.path.replaceAll("..", ""), reference.file);
-    case "action":
-    case "inline":
-      return undefined;
-  }
+  if (isNamed(reference)) return kindOf(reference).problem(reference);
+  const isEmpty = reference.kind === "dynamic" && reference.text.trim() === "";
+  return isEmpty ? { message: "The reference is empty" } : undefined;
 }

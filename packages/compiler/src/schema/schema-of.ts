@@ -1,5 +1,5 @@
 import { type DescribedTable, type JsonSchema, type JsonSchemaValue, type Key, OWN_KEY } from "@steps/source/keys";
-import { GIT_KEYS, OCI_KEYS, REFERENCE_KEYS, ZIP_KEYS } from "../keys/reference-keys.ts";
+import { LONG_FORMS, REFERENCE_KEYS } from "../reference/long/long-forms.ts";
 import { RETRY_KEYS } from "../keys/control-keys.ts";
 import { DEFINITION_KEYS, EXEC_KEYS } from "../keys/definition-keys.ts";
 import { INLINE_KEYS, SCRIPT_INPUTS } from "../keys/invocation-keys.ts";
@@ -29,9 +29,7 @@ const PARTS: Readonly<Record<string, JsonSchema>> = {
   scriptInputs: { anyOf: [{ type: "null" }, tableSchema(SCRIPT_INPUTS)] },
   retry: tableSchema(RETRY_KEYS),
   reference: { anyOf: [{ type: "string", pattern: "\\S" }, tableSchema(REFERENCE_KEYS)] },
-  git: tableSchema(GIT_KEYS),
-  oci: tableSchema(OCI_KEYS),
-  zip: tableSchema(ZIP_KEYS),
+  ...Object.fromEntries(Object.entries(LONG_FORMS).map(([kind, { keys }]) => [kind, tableSchema(keys)])),
 };
 
 const ROOTS: Readonly<Record<SchemaKind, { readonly title: string; readonly root: JsonSchema }>> = {

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ComponentRequest } from "@steps/cache";
 import { isReferenceProblem, parseReference, publicUrl } from "@steps/model";
+import { componentKindOf, fetchedKindOf, isComponentReference, isStoredKind, ofPath } from "@steps/model/kinds";
 
 /**
  * Another source for components than their references name, for users who work on a component or cannot reach its
@@ -80,8 +81,9 @@ export function findSource(
   sources: readonly ComponentSource[],
   request: ComponentRequest,
 ): FoundSource | SourceProblem | undefined {
-  if (request.kind === "local" || sources.length === 0) return undefined;
-  const named = nameOf(request);
+  if (!isStoredKind(request.kind) || sources.length === 0) return undefined;
+  const { written, version } = componentKindOf(request).name(request);
+  const named = { location: bare(written), version };
   const fits = sources.filter(
     (source) =>
       (source.kind === undefined || source.kind === request.kind) &&
@@ -102,44 +104,30 @@ function isBelow(location: string, prefix: string): boolean {
   return location.startsWith(prefix) && !location.slice(prefix.length).split("/").includes("..");
 }
 
-function nameOf(request: Exclude<ComponentRequest, { kind: "local" }>): { location: string; version: string } {
-  switch (request.kind) {
-    case "git":
-      return { location: bare(request.url), version: request.version };
-    case "zip":
-      return { location: bare(request.url), version: request.sha256 ?? "" };
-    case "oci":
-      return { location: bare(`oci://${request.registry}/${request.repository}`), version: request.tag };
-  }
-}
-
 function redirect(target: string, rest: string, request: ComponentRequest): FoundSource | SourceProblem {
   const isPath = isAbsolute(target);
   const whole = isPath ? join(target, rest) : rest === "" ? target : `${target.replace(/\/$/, "")}/${rest}`;
-  const digest = request.kind === "zip" && request.sha256 !== undefined ? { sha256: request.sha256 } : {};
-  if (isPath && !/\.zip$/i.test(whole)) return { shown: whole, request: { kind: "local", dir: whole } };
-  if (isPath) return { shown: whole, request: { kind: "zip", url: whole, ...digest } };
   const shown = publicUrl(whole);
-  const parsed = parseReference(request.kind === "git" && !hasVersion(whole) ? `${whole}@${request.version}` : whole);
-  if (!isReferenceProblem(parsed)) {
-    if (parsed.kind === "zip") {
-      const url = /^file:/i.test(parsed.url) ? fileURLToPath(parsed.url) : parsed.url;
-      return { shown, request: { kind: "zip", url, ...digest } };
-    }
-    if (parsed.kind === "git") return { shown, request: { kind: "git", url: parsed.url, version: parsed.version } };
-    if (parsed.kind === "oci") {
-      const { registry, repository } = parsed;
-      const isTagged = /[:@][^/]*$/.test(whole.replace(/^oci:\/\/[^/]*/i, ""));
-      const tag = request.kind === "oci" && !isTagged ? request.tag : parsed.tag;
-      const env = request.kind === "oci" && request.env !== undefined ? { env: request.env } : {};
-      return { shown, request: { kind: "oci", registry, repository, tag, ...env } };
-    }
+  const found = isPath ? ofPath(whole) : requestOf(whole, request);
+  if (found === undefined) return { message: `"${shown}" is no component` };
+  const isSameKind = found.kind === request.kind;
+  const standingIn = isSameKind ? componentKindOf(found).standingIn?.(found, request, whole) : undefined;
+  return { shown: isPath ? whole : shown, request: standingIn ?? found };
+}
+
+function requestOf(url: string, request: ComponentRequest): ComponentRequest | undefined {
+  const asked = componentKindOf(request);
+  let parsed = parseReference(url);
+  // A repository stands in with the version that is asked for, unless it names its own.
+  if (isReferenceProblem(parsed) && asked.isVersioned && !hasVersion(url)) {
+    parsed = parseReference(`${url}${asked.mark(asked.name(request).version)}`);
   }
-  return { message: `"${shown}" is no component` };
+  if (isReferenceProblem(parsed) || !isComponentReference(parsed)) return undefined;
+  return fetchedKindOf(parsed).request(parsed, { path: (written) => fileURLToPath(written) });
 }
 
 // An `@` in the authority belongs to the user's name.
 function hasVersion(url: string): boolean {
   const name = url.indexOf("/", url.indexOf("://") + 3);
-  return /\.zip(?:$|[#?])/i.test(url) || /^oci:/i.test(url) || (name !== -1 && url.lastIndexOf("@") > name);
+  return name !== -1 && url.lastIndexOf("@") > name;
 }

@@ -1,9 +1,10 @@
 import { publicUrl, type Resource } from "@steps/model";
+import { isStoredKind, recordedKindOf, type StoredKindName } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
 
 /** A component of a lock: what its name and version meant when the lock was written. */
 export interface LockedComponent {
-  readonly kind: "git" | "zip" | "oci";
+  readonly kind: StoredKindName;
   /** Without credentials: a URL, of an image `oci://REGISTRY/REPOSITORY`. */
   readonly location: string;
   /** As it is written in references; of a zip the digest that is asked for, or empty. */
@@ -20,20 +21,16 @@ export interface Lock {
   readonly components: readonly LockedComponent[];
 }
 
-const KINDS: ReadonlySet<unknown> = new Set(["git", "zip", "oci"]);
 const VERSION = 1;
 const MAX_COMPONENTS = 100_000;
 
 /** The entry of a component that was resolved; `undefined` for what is on this machine only. */
 export function lockedOf(resource: Resource): LockedComponent | undefined {
-  const { kind, uri, requestedVersion, resolvedVersion, digest } = resource;
-  const location = publicUrl(uri);
-  const gitTree = digest["gitTree"];
-  const tree = gitTree === undefined ? {} : { gitTree };
-  if (kind === "git") return { kind, location, version: requestedVersion, resolved: resolvedVersion, ...tree };
-  if (kind === "oci") return { kind, location, version: requestedVersion, resolved: resolvedVersion };
-  if (kind !== "zip" || !/^https?:/i.test(uri)) return undefined;
-  return { kind, location, version: "", resolved: `sha256:${digest["sha256"] ?? ""}`, ...tree };
+  const { kind, uri, requestedVersion, digest } = resource;
+  const lock = recordedKindOf(resource)?.lock;
+  if (lock === undefined || !isStoredKind(kind) || lock.covers?.(uri) === false) return undefined;
+  const locked = { kind, location: publicUrl(uri), version: requestedVersion, resolved: lock.resolved(resource) };
+  return lock.hasOneTree ? { ...locked, gitTree: digest["gitTree"] } : locked;
 }
 
 /** The text of a lock: sorted, a line for each member, so that a diff shows what moved. */
@@ -69,12 +66,11 @@ export function parseLock(name: string, text: string): Lock {
 function readComponent(item: unknown): LockedComponent | undefined {
   if (!isRecord(item)) return undefined;
   const { kind, location, version, resolved, gitTree } = item;
-  if (!KINDS.has(kind) || typeof location !== "string" || typeof version !== "string") return undefined;
-  const pattern = kind === "git" ? /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/ : /^sha256:[0-9a-f]{64}$/;
-  if (typeof resolved !== "string" || !pattern.test(resolved)) return undefined;
+  if (!isStoredKind(kind) || typeof location !== "string" || typeof version !== "string") return undefined;
+  const pattern = recordedKindOf({ kind })?.lock?.pattern;
+  if (typeof resolved !== "string" || pattern?.test(resolved) !== true) return undefined;
   if (gitTree !== undefined && (typeof gitTree !== "string" || !/^[0-9a-f]{64}$/.test(gitTree))) return undefined;
-  const tree = gitTree === undefined ? {} : { gitTree };
-  return { kind: kind as LockedComponent["kind"], location, version, resolved, ...tree };
+  return { kind, location, version, resolved, gitTree };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

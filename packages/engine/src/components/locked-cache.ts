@@ -1,8 +1,8 @@
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
 import { isStepsError, messageOf } from "@steps/model";
+import { componentKindOf, isStoredKind } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
-import { type ComponentName, componentName } from "./component-name.ts";
-import { keyOf, type Lock, type LockedComponent } from "./lock.ts";
+import { keyOf, type Lock } from "./lock.ts";
 import { reshaping } from "./reshaping.ts";
 
 /**
@@ -12,22 +12,27 @@ import { reshaping } from "./reshaping.ts";
 export function lockedCache(cache: ComponentCache, lock: Lock): ComponentCache {
   const entries = new Map(lock.components.map((component) => [keyOf(component), component]));
   return reshaping(cache, async (request, options) => {
-    const name = componentName(request);
-    if (!isLockable(name) || options.pin !== undefined) return undefined;
-    const version = name.kind === "zip" ? "" : name.version;
-    const entry = entries.get(keyOf({ kind: name.kind as LockedComponent["kind"], location: name.uri, version }));
+    const kind = componentKindOf(request);
+    const name = kind.name(request);
+    const isLocked = kind.lock !== undefined && kind.lock.covers?.(name.uri) !== false;
+    if (!isLocked || !isStoredKind(request.kind) || options.pin !== undefined) return undefined;
+    const version = kind.isVersioned ? name.version : "";
+    const entry = entries.get(keyOf({ kind: request.kind, location: name.uri, version }));
     const shown = version === "" ? name.uri : `${name.uri}@${version}`;
     if (entry === undefined) {
       throw new EngineError("NOT_LOCKED", `Cannot use component "${shown}": "${lock.name}" does not name it`, {
         hint: "step-runner lock writes the lock again.",
       });
     }
-    const found = await resolveExactly(cache, { request, entry, options, problem: mismatch(shown, lock) });
+    const problem = mismatch(shown, lock);
+    const exact = kind.lock.exactly(request, entry.resolved);
+    if ("message" in exact) throw problem(exact.message);
+    const found = await resolveExactly(cache, exact, { options, problem });
     const { resource } = found;
     if (entry.gitTree !== undefined && resource.digest["gitTree"] !== entry.gitTree)
-      throw mismatch(shown, lock)(`its tree is ${resource.digest["gitTree"] ?? "unknown"}, not ${entry.gitTree}`);
+      throw problem(`its tree is ${resource.digest["gitTree"] ?? "unknown"}, not ${entry.gitTree}`);
     // The trace says what the author wrote, as if there were no lock.
-    const isMutable = request.kind === "zip" ? request.sha256 === undefined : version !== entry.resolved;
+    const isMutable = name.version !== kind.name(exact).version;
     return { ...found, resource: { ...resource, requestedVersion: version, isMutable } };
   });
 }
@@ -41,40 +46,13 @@ function mismatch(shown: string, lock: Lock): Problem {
 
 async function resolveExactly(
   cache: ComponentCache,
-  how: {
-    readonly request: ComponentRequest;
-    readonly entry: LockedComponent;
-    readonly options: ResolveOptions;
-    readonly problem: Problem;
-  },
+  request: ComponentRequest,
+  { options, problem }: { readonly options: ResolveOptions; readonly problem: Problem },
 ): Promise<ResolvedComponent> {
-  const { request, entry, options, problem } = how;
   try {
-    return await cache.resolve(exactly(request, entry, problem), options);
+    return await cache.resolve(request, options);
   } catch (error) {
     if (isStepsError(error, "DIGEST_MISMATCH")) throw problem(messageOf(error), error);
     throw error;
   }
-}
-
-function exactly(request: ComponentRequest, { resolved }: LockedComponent, problem: Problem): ComponentRequest {
-  switch (request.kind) {
-    case "local":
-      return request;
-    case "git":
-      return { ...request, version: resolved };
-    case "oci":
-      return { ...request, tag: resolved };
-    case "zip": {
-      const sha256 = resolved.slice("sha256:".length);
-      if (request.sha256 !== undefined && request.sha256 !== sha256)
-        throw problem(`its digest is to be ${request.sha256}, not ${sha256}`);
-      return { ...request, sha256 };
-    }
-  }
-}
-
-// A folder and an archive on this machine are what they are.
-function isLockable({ kind, uri }: ComponentName): boolean {
-  return kind === "zip" ? /^https?:/i.test(uri) : kind !== "local";
 }

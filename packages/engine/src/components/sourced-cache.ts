@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
 import type { Resource } from "@steps/model";
+import { componentKindOf } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
-import { componentName } from "./component-name.ts";
 import { type ComponentSource, findSource } from "./component-source.ts";
 import { reshaping } from "./reshaping.ts";
 
@@ -26,24 +26,24 @@ export function sourcedCache(
     const found = await stored.resolve(source.request, { ...rest, ...(pin && isSameKind ? { pin } : {}) });
     const resource = renamed(request, found);
     if (pin !== undefined && !isSameKind) checkTree(pin, resource);
-    const isInPlace = found.resource.kind === "local";
-    const note = `Taken from ${source.shown} instead of ${componentName(request).uri}`;
-    return { ...found, resource, note, ...(isInPlace ? { isInPlace } : {}) };
+    const note = `Taken from ${source.shown} instead of ${resource.uri}`;
+    return { ...found, resource, note };
   });
 }
 
-function renamed(request: ComponentRequest, { resource }: ResolvedComponent): Resource {
+function renamed(request: ComponentRequest, { resource, isInPlace }: ResolvedComponent): Resource {
   const { downloadLocation, uri, kind } = resource;
-  const name = componentName(request);
-  const from = downloadLocation ?? (kind === "local" || uri.startsWith("/") ? pathToFileURL(uri).href : uri);
+  const asked = componentKindOf(request);
+  const name = asked.name(request);
+  const isHere = isInPlace === true || uri.startsWith("/");
   return {
     ...resource,
-    kind: name.kind,
+    kind: request.kind,
     uri: name.uri,
-    requestedVersion: name.kind === "zip" ? "" : name.version,
+    requestedVersion: asked.isVersioned ? name.version : "",
     resolvedVersion: kind === request.kind ? resource.resolvedVersion : "",
     isMutable: true,
-    downloadLocation: from,
+    downloadLocation: downloadLocation ?? (isHere ? pathToFileURL(uri).href : uri),
   };
 }
 

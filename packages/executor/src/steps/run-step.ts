@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { emptySpec, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import { isNamed, kindOf } from "@steps/model/kinds";
 import { signalWithTimeout } from "../outcome/cancelled.ts";
 import { conditionFunctions, type Progress, skipReason } from "../lists/condition.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";
@@ -166,6 +167,7 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
   }
   const expander = createExpander(run, () => scopeOf(run, caller), { path, source: caller.source });
   const reference = resolveReference(invocation.step, expander, `${pointer}/step/pathExp`);
+  const takesEnv = isNamed(reference) && kindOf(reference).takesStepEnv === true;
   const opened = await openReference(run, reference, {
     caller,
     path,
@@ -173,7 +175,7 @@ async function open(run: Run, call: Call): Promise<OpenedStep> {
     inputNames: Object.keys(invocation.inputs),
     ...(reference.kind === "action" ? { knownInputs: literalInputs(invocation) } : {}),
     // The credentials of a registry may be the step's own.
-    env: reference.kind === "oci" ? expandEnv(expander, invocation.env, pointer) : {},
+    env: takesEnv ? expandEnv(expander, invocation.env, pointer) : {},
   });
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });

@@ -1,14 +1,13 @@
 import { checkTemplate } from "@steps/expression";
 import {
-  type GitReference,
   isReferenceProblem,
   parseReference,
   publicUrl,
   revealString,
   Sensitive,
   type StepReference,
-  type ZipReference,
 } from "@steps/model";
+import { isNamed, kindOf } from "@steps/model/kinds";
 import type { Expander, TextPlace } from "./expander.ts";
 
 const SCHEME = /^\s*([a-zA-Z][a-zA-Z0-9+.-]*:\/\/)/;
@@ -19,7 +18,7 @@ const USERINFO = /^[^/\\?#@\s]+$/;
 const MAX_TRIES = 16;
 
 /**
- * A git or zip reference whose secret is the user information of its URL and nothing else:
+ * A reference whose secret is the user information of its URL and nothing else:
  * `https://gitlab-ci-token:${{ job.CI_JOB_TOKEN }}@host/g/p@main`. Returns `undefined` when a sensitive value stands before or
  * behind the user information.
  */
@@ -27,7 +26,7 @@ export function parseWithCredentials(
   template: string,
   expander: Expander,
   place: TextPlace,
-): GitReference | ZipReference | undefined {
+): StepReference | undefined {
   const scheme = SCHEME.exec(template)?.[1];
   if (scheme === undefined) return undefined;
   const start = template.indexOf(scheme) + scheme.length;
@@ -37,7 +36,7 @@ export function parseWithCredentials(
   const rest = expander.text(template.slice(at + 1), place);
   if (rest instanceof Sensitive || !USERINFO.test(userinfo)) return undefined;
   const parsed = parseReference(`${scheme}${userinfo}@${rest}`);
-  if (isReferenceProblem(parsed) || (parsed.kind !== "git" && parsed.kind !== "zip")) return undefined;
+  if (isReferenceProblem(parsed) || !("url" in parsed)) return undefined;
   return parsed.url.includes(`://${userinfo}@`) && publicUrl(parsed.url) !== parsed.url ? parsed : undefined;
 }
 
@@ -53,7 +52,5 @@ function endOfUserinfo(template: string, start: number): number {
 
 /** A reference as events carry it: without the user information of its URL. */
 export function withoutCredentials(reference: StepReference): StepReference {
-  return reference.kind === "git" || reference.kind === "zip"
-    ? { ...reference, url: publicUrl(reference.url) }
-    : reference;
+  return isNamed(reference) ? (kindOf(reference).withoutCredentials?.(reference) ?? reference) : reference;
 }

@@ -1,4 +1,5 @@
 import { publicUrl } from "@steps/model";
+import { componentLocation } from "@steps/model/kinds";
 import { CacheError } from "../error.ts";
 
 /** The server, or the folder, that a component is fetched from. */
@@ -27,7 +28,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http", "https", "ssh", "file"]);
  */
 export function openRemote(text: string, mirrors: Readonly<Record<string, string>>): Remote {
   const original = parse(text);
-  const location = locationOf(original);
+  const location = componentLocation(original.href);
   const mirror = replacePrefix(location, mirrors);
   const actual = mirror === undefined ? original : parse(mirror);
   if (mirror !== undefined && actual.username === "" && actual.origin === original.origin) {
@@ -56,14 +57,6 @@ function parse(text: string): URL {
   }
   url.hash = "";
   return url;
-}
-
-function locationOf(url: URL): string {
-  const bare = new URL(url);
-  bare.username = "";
-  bare.password = "";
-  bare.pathname = bare.pathname.replace(/\/+$/, "") || "/";
-  return publicUrl(bare.href);
 }
 
 /**

@@ -1,32 +1,17 @@
-import { type GitReference, isStepsError } from "@steps/model";
+import type { GitReference } from "./git.ts";
+import type { OtherReading } from "./kind.ts";
 
 /** One more level than any of these has a meaning of its own. */
 const MAX_READINGS = 8;
 /** Owner and project: no host has repositories above that. */
 const MIN_SEGMENTS = 2;
 
-/** The errors that mean that nothing exists at an address, so that another reading of it may be tried. */
-const NOTHING_THERE: ReadonlySet<string> = new Set(["REPOSITORY_NOT_FOUND", "PIN_MISSING", "NOT_LOCKED", "OFFLINE"]);
-
-/** Whether an error says that there is no such repository; the network and credentials are other matters. */
-export function isNoRepository(error: unknown): boolean {
-  return isStepsError(error) && NOTHING_THERE.has(error.code);
-}
-
-/** Another reading of a reference: the steps to look for in turn. */
-export interface LegacyReading {
-  readonly steps: readonly GitReference[];
-  /** `host/group/project` and `dir`. */
-  readonly repository: string;
-  readonly path: string;
-}
-
 /**
  * Returns the other meanings of a short git reference without a path mark, in the form of the blueprint:
  * `host/group/project/dir@REV` is `steps/dir.yml` or `steps/dir/` in `host/group/project` (conformance section 20 C7).
  * The nearest reading comes first.
  */
-export function legacyReadings(reference: GitReference): readonly LegacyReading[] {
+export function legacyReadings(reference: GitReference): readonly OtherReading<GitReference>[] {
   const { url, dir, file } = reference;
   if (dir !== "steps" || file !== undefined) return [];
   const parts = /^([a-z+]+:\/\/[^/]*\/+)(.+?)\/*$/i.exec(url);
@@ -34,7 +19,7 @@ export function legacyReadings(reference: GitReference): readonly LegacyReading[
   const [, start = "", rest = ""] = parts;
   const segments = rest.split("/");
   if (segments.some((part) => part === "" || part === "..")) return [];
-  const readings: LegacyReading[] = [];
+  const readings: OtherReading<GitReference>[] = [];
   for (let count = segments.length - 1; count >= MIN_SEGMENTS && readings.length < MAX_READINGS; count--) {
     const inner = segments.slice(count);
     const repository = `${start}${segments.slice(0, count).join("/")}`;
