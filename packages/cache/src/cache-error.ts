@@ -1,5 +1,30 @@
-import { messageOf } from "@steps/model";
-import { CacheError, isCacheError } from "@steps/transfer";
+import { isStepsError, messageOf, StepsError } from "@steps/model";
+import type { TransferErrorCode } from "@steps/transfer";
+
+export type CacheErrorCode =
+  | TransferErrorCode
+  /** The repository has no such tag, branch or commit, the archive or folder is not there. */
+  | "REFERENCE_NOT_FOUND"
+  /** A short commit that several commits start with. */
+  | "REFERENCE_AMBIGUOUS"
+  /** Bytes are not those that their id promises. */
+  | "DIGEST_MISMATCH"
+  /** The component is not the one that the trace names. */
+  | "PIN_MISMATCH"
+  /** The cache's folder is not ours, or others may write to it. */
+  | "CACHE_UNSAFE"
+  /** The cache's folder cannot be read or written. */
+  | "CACHE_IO"
+  | "GIT_MISSING"
+  | "OFFLINE";
+
+/** A component could not be brought into the cache. The cause is the failure of the transport, archive or disk. */
+export class CacheError extends StepsError<CacheErrorCode> {}
+
+/** Tells whether something thrown is an error of the cache or of the transfer behind it (with this code). */
+export function isCacheError(error: unknown, code?: CacheErrorCode): error is CacheError {
+  return isStepsError(error, code) && (error.name === "CacheError" || error.name === "TransferError");
+}
 
 /** `OFFLINE`: something that only the network has. `what` is quoted. */
 export function offlineError(what: string): CacheError {

@@ -4,8 +4,8 @@ import { withDefaults } from "@steps/model";
 import type { ComponentRequest } from "@steps/model/kinds";
 import type { ComponentCache, FoundComponent, ResolvedComponent, ResolveOptions } from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { CacheError, DEFAULT_LIMITS, type Limits, throwIfCancelled } from "@steps/transfer";
-import { asCacheError } from "./cache-error.ts";
+import { DEFAULT_LIMITS, type Limits, throwIfCancelled } from "@steps/transfer";
+import { asCacheError, CacheError } from "./cache-error.ts";
 import { fetcherOf } from "./fetcher.ts";
 import type { Flights } from "./single-flight.ts";
 import { type Layout, openLayout } from "./store/layout.ts";
@@ -14,7 +14,7 @@ import { createLeases } from "./store/lease.ts";
 export interface CacheOptions {
   /** The cache's folder. It is made with mode 0700; several processes may share it. */
   readonly root: string;
-  /** How to speak git: `auto` takes the program if there is one. */
+  /** The client for git: `auto` takes the program if there is one, and isomorphic-git otherwise. Default: `auto`. */
   readonly git?: "auto" | "system" | "isomorphic";
   /** Uses only what is here already, repositories and archives on the disk included. */
   readonly isOffline?: boolean;

@@ -1,7 +1,7 @@
 import type { FetchReport, Resource } from "@steps/model";
 import type { ComponentRequest, StoredKindName } from "@steps/model/kinds";
 
-/** How far a fetch has come. */
+/** The progress of a fetch. */
 export interface FetchProgress {
   readonly phase: string;
   readonly bytes?: number;

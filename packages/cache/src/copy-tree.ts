@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
-import { CacheError } from "@steps/transfer";
+import { CacheError } from "./cache-error.ts";
 import type { CacheContext } from "./context.ts";
 import { readTree } from "./store/tree-store.ts";
 import { removeTree } from "./store/remove.ts";

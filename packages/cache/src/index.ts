@@ -13,4 +13,5 @@ export type {
 export type { ComponentRequest } from "@steps/model/kinds";
 export { gitFailure, isRefusedCommit } from "./git/git-failure.ts";
 export { findGit, type GitCall, runGit } from "./git/git-process.ts";
-export { CacheError, type CacheErrorCode, DEFAULT_LIMITS, isCacheError, type Limits } from "@steps/transfer";
+export { DEFAULT_LIMITS, type Limits } from "@steps/transfer";
+export { CacheError, type CacheErrorCode, isCacheError } from "./cache-error.ts";

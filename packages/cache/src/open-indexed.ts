@@ -17,7 +17,7 @@ export type Opened =
  */
 export type Proved = NativeTree | "wrong" | "unknown";
 
-/** How an archive or image of a digest is proved. */
+/** The digest of the archive or image to prove, and the pin, which makes a proof unnecessary. */
 export interface ProveOptions {
   readonly sha256: string;
   readonly pin?: Resource | undefined;

@@ -1,5 +1,6 @@
 import type { FetchProgress } from "./component.ts";
-import { CacheError, type Limits } from "@steps/transfer";
+import type { Limits } from "@steps/transfer";
+import { CacheError } from "./cache-error.ts";
 
 interface Shared {
   readonly signal: AbortSignal;

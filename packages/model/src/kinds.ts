@@ -1,4 +1,3 @@
-export type { GitRequest } from "./reference/git.ts";
 export type { ComponentKind, ComponentName, FetchedKind, ReferenceKind, RequestPlace } from "./reference/kind.ts";
 export {
   type ComponentKindName,
@@ -14,9 +13,8 @@ export {
   ofPath,
   protocolOf,
   recordedKindOf,
+  type RequestOf,
   type StoredKindName,
 } from "./reference/kinds.ts";
-export type { LocalRequest } from "./reference/local.ts";
-export type { OciRequest } from "./reference/oci.ts";
 export { componentLocation, pathProblem } from "./reference/paths.ts";
-export { type ZipRequest, zipUrlProblem } from "./reference/zip.ts";
+export { zipUrlProblem } from "./reference/zip.ts";

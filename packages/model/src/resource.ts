@@ -1,6 +1,8 @@
+import type { ComponentKindName } from "./reference/kinds.ts";
+
 /** A component of steps, or a tool that a step ran: where it came from and exactly what it was. */
 export interface Resource {
-  readonly kind: "git" | "zip" | "oci" | "local" | "dist" | "binary";
+  readonly kind: ComponentKindName | "dist" | "binary";
   /** The URL without credentials; for a local component its absolute path. */
   readonly uri: string;
   /** The version that the author wrote: a branch, a tag, a short or full commit. Empty for kinds without versions. */

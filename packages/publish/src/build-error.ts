@@ -5,8 +5,14 @@ export type BuildErrorCode =
   | "FILES_INVALID"
   /** A version, platform or label that no image can have. */
   | "IMAGE_INVALID"
-  /** The file to be published is no image in the OCI layout. */
+  /** The file to be published is no image in the OCI layout, or an image cannot be read. */
   | "ARCHIVE_INVALID"
+  | "ARCHIVE_TOO_LARGE"
+  | "AUTH_FAILED"
+  /** Bytes are not those that their digest promises. */
+  | "DIGEST_MISMATCH"
+  /** The image that is to be built upon or saved is not there. */
+  | "REFERENCE_NOT_FOUND"
   /** The version is there already, with other content. */
   | "VERSION_EXISTS"
   /** The registry took something in another way than it has to. */

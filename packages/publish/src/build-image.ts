@@ -46,7 +46,7 @@ export const REF_ANNOTATION = "org.opencontainers.image.ref.name";
 /**
  * Builds an image for one or more platforms into a new folder, in the OCI layout. The same input gives the same bytes.
  *
- * @throws {BuildError} FILES_INVALID, IMAGE_INVALID @throws {CacheError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE, CANCELLED
+ * @throws {BuildError} FILES_INVALID, IMAGE_INVALID @throws {TransferError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE, CANCELLED
  */
 export async function buildImage(dir: string, options: BuildOptions): Promise<BuiltLayout> {
   const { common, createdAtS = 0 } = options;

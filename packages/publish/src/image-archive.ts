@@ -43,7 +43,7 @@ async function* writeFiles(dir: string, names: readonly string[]): AsyncGenerato
 /**
  * Opens an image in the OCI layout: a folder as it is, an archive unpacked into `scratch`.
  *
- * @throws {BuildError} ARCHIVE_INVALID @throws {CacheError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, CANCELLED
+ * @throws {BuildError} ARCHIVE_INVALID @throws {TransferError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, CANCELLED
  */
 export async function openLayout(path: string, scratch: string, signal?: AbortSignal): Promise<string> {
   if (await isFolder(path)) return path;

@@ -12,7 +12,7 @@ import { checkVersion } from "./version-tags.ts";
  * Builds an image into a file in the OCI layout, or into a new or empty folder where the name does not end in `.tar`.
  * Any client of OCI registries reads it; the same input gives the same bytes.
  *
- * @throws {BuildError} FILES_INVALID, IMAGE_INVALID @throws {CacheError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE, CANCELLED
+ * @throws {BuildError} FILES_INVALID, IMAGE_INVALID @throws {TransferError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE, CANCELLED
  */
 export async function buildImageArchive(output: string, options: BuildOptions): Promise<Pick<BuiltLayout, "digest">> {
   const { buildImage } = await import("./build-image.ts");
@@ -43,7 +43,7 @@ export async function buildImageArchive(output: string, options: BuildOptions): 
  * Publishes an image in the OCI layout to a registry, with all its platforms and the tags that its version moves.
  *
  * @throws {BuildError} ARCHIVE_INVALID, IMAGE_INVALID, VERSION_EXISTS, PUBLISH_FAILED
- * @throws {CacheError} AUTH_FAILED, TRANSPORT, CANCELLED
+ * @throws {TransferError} AUTH_FAILED, TRANSPORT, CANCELLED
  */
 export async function publishImageArchive(options: Omit<PublishOptions, "scratch">): Promise<Published> {
   const { publishImage } = await import("./publish-image.ts");
@@ -54,7 +54,7 @@ export async function publishImageArchive(options: Omit<PublishOptions, "scratch
  * Copies an image with all its platforms to another repository or registry, under a version and the tags that it moves.
  *
  * @throws {BuildError} IMAGE_INVALID, VERSION_EXISTS, PUBLISH_FAILED, ARCHIVE_INVALID
- * @throws {CacheError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_TOO_LARGE, AUTH_FAILED, TRANSPORT, CANCELLED
+ * @throws {BuildError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_TOO_LARGE @throws {TransferError} AUTH_FAILED, TRANSPORT, CANCELLED
  */
 export async function promoteImage(
   from: ImageName,

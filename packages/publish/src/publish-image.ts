@@ -1,6 +1,6 @@
 import { openAsBlob } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { CacheError, type HttpAnswer, readBody } from "@steps/transfer";
+import { type HttpAnswer, readBody } from "@steps/transfer";
 import { BuildError } from "./build-error.ts";
 import { VERSION_ANNOTATION } from "./build-image.ts";
 import { checkedBlob, openLayout, readLayoutFile } from "./image-archive.ts";
@@ -53,7 +53,7 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
  * exact tag, then the tags that move. A version that is there with the same content is fine, with other content it is
  * not touched.
  *
- * @throws {BuildError} @throws {CacheError} AUTH_FAILED, TRANSPORT, CANCELLED
+ * @throws {BuildError} @throws {BuildError} AUTH_FAILED, TRANSPORT, CANCELLED
  */
 export async function publishImage(options: PublishOptions): Promise<Published> {
   const { archive, scratch, registry, repository, signal, onProgress } = options;
@@ -209,7 +209,7 @@ async function expectStatus(
   const detail = (await readText({ response, url }, undefined).catch(() => "")).slice(0, 1000);
   const code = /"code"\s*:\s*"([A-Z_]{1,40})"/.exec(detail)?.[1];
   if (response.status === 403) {
-    throw new CacheError("AUTH_FAILED", `Cannot publish ${what}: the registry answered 403`, {
+    throw new BuildError("AUTH_FAILED", `Cannot publish ${what}: the registry answered 403`, {
       hint: "The credentials must allow to push.",
     });
   }

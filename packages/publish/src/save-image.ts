@@ -1,3 +1,4 @@
+import { BuildError } from "./build-error.ts";
 import { createWriteStream } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -5,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isDigest, type ImageName } from "@steps/model";
 import { sha256 } from "@steps/platform";
-import { CacheError, DEFAULT_LIMITS, type HttpAnswer, readBody, statusError } from "@steps/transfer";
+import { DEFAULT_LIMITS, type HttpAnswer, readBody, statusError } from "@steps/transfer";
 import {
   ACCEPTED_MANIFESTS,
   type Descriptor,
@@ -42,7 +43,7 @@ interface Saving {
  * Copies an image with all its platforms from a registry to a folder in the OCI layout, byte for byte. Who reads the
  * layout checks the digests.
  *
- * @throws {CacheError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, AUTH_FAILED, TRANSPORT
+ * @throws {BuildError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, AUTH_FAILED, TRANSPORT
  */
 export async function saveImage({ image, dir, env, signal }: SaveOptions): Promise<void> {
   const { endpoint, shown } = openImage({ ...image }, {});
@@ -59,7 +60,7 @@ async function saveManifest(
   { reference, depth }: { readonly reference: string; readonly depth: number },
 ): Promise<Pick<Descriptor, "mediaType" | "digest" | "size">> {
   const { client, shown, signal } = saving;
-  if (depth > 3) throw new CacheError("ARCHIVE_INVALID", `Cannot fetch "${shown}": its indexes lie too deep`);
+  if (depth > 3) throw new BuildError("ARCHIVE_INVALID", `Cannot fetch "${shown}": its indexes lie too deep`);
   const path = `${client.endpoint.repository}/manifests/${reference}`;
   const answer = await client.send({ path, headers: { accept: ACCEPTED_MANIFESTS }, signal });
   await refuseStatus(saving, answer);
@@ -68,7 +69,7 @@ async function saveManifest(
   const bytes = Buffer.concat(chunks);
   const digest = reference.startsWith("sha512:") ? reference : `sha256:${sha256(bytes)}`;
   if (isDigest(reference) && reference !== digest) {
-    throw new CacheError(
+    throw new BuildError(
       "DIGEST_MISMATCH",
       `Cannot use image "${shown}": what came has the digest ${digest}, expected ${reference}`,
     );
@@ -94,7 +95,7 @@ async function saveBlob(saving: Saving, { digest, size }: Descriptor): Promise<v
   saving.roomBytes -= size;
   if (saving.roomBytes < 0) {
     const { maxDownloadBytes } = DEFAULT_LIMITS;
-    throw new CacheError("ARCHIVE_TOO_LARGE", `Cannot fetch "${shown}": it is larger than ${maxDownloadBytes} bytes`);
+    throw new BuildError("ARCHIVE_TOO_LARGE", `Cannot fetch "${shown}": it is larger than ${maxDownloadBytes} bytes`);
   }
   const answer = await client.send({ path: `${client.endpoint.repository}/blobs/${digest}`, signal });
   await refuseStatus(saving, answer);
@@ -113,5 +114,5 @@ async function refuseStatus({ shown }: Saving, answer: HttpAnswer): Promise<void
   if (failure === undefined) return;
   await answer.response.body?.cancel();
   if (failure.code !== "REPOSITORY_NOT_FOUND") throw failure;
-  throw new CacheError("REFERENCE_NOT_FOUND", `Cannot find image "${shown}"`);
+  throw new BuildError("REFERENCE_NOT_FOUND", `Cannot find image "${shown}"`);
 }

@@ -45,7 +45,7 @@ const BLOCK_BYTES = 512;
  * Writes files into a layer, a tar archive packed by gzip. The same files give the same bytes: entries are in order,
  * times and owners are fixed, modes are reduced to whether a file can be run. What a fetch would refuse is refused here.
  *
- * @throws {BuildError} FILES_INVALID @throws {CacheError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE
+ * @throws {BuildError} FILES_INVALID @throws {TransferError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE
  */
 export async function writeLayer(path: string, files: FileMap, options: WriteLayerOptions): Promise<WrittenLayer> {
   const entries = await collectEntries(files, options);

@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findGit, gitFailure, runGit } from "@steps/cache";
-import { CacheError, openRemote, type Remote } from "@steps/transfer";
+import { CacheError, findGit, gitFailure, runGit } from "@steps/cache";
+import { openRemote, type Remote } from "@steps/transfer";
 import { BuiltinError } from "../builtin-error.ts";
 import type { CheckoutPlace } from "./checkout-place.ts";
 

@@ -1,5 +1,5 @@
-import { isRefusedCommit } from "@steps/cache";
-import { CacheError, isCacheError, openRemote, type Remote } from "@steps/transfer";
+import { CacheError, isCacheError, isRefusedCommit } from "@steps/cache";
+import { openRemote, type Remote } from "@steps/transfer";
 import { messageOf } from "@steps/model";
 import type { CheckoutGit, Repository } from "./checkout-git.ts";
 import type { CheckoutInputs } from "./checkout-inputs.ts";

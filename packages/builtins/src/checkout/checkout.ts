@@ -1,5 +1,5 @@
-import { findGit } from "@steps/cache";
-import { isCacheError, type Remote } from "@steps/transfer";
+import { findGit, isCacheError } from "@steps/cache";
+import type { Remote } from "@steps/transfer";
 import { messageOf } from "@steps/model";
 import { BuiltinError } from "../builtin-error.ts";
 import { persistCredentials, trustTree } from "./checkout-config.ts";

@@ -1,5 +1,6 @@
 import { constants, inflateSync } from "node:zlib";
-import { CacheError, type Limits } from "@steps/transfer";
+import type { Limits } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 
 const OFS_DELTA = 6;
 const REF_DELTA = 7;

@@ -1,10 +1,10 @@
 import { type Resource, versionProblem } from "@steps/model";
-import type { GitRequest } from "@steps/model/kinds";
+import type { RequestOf } from "@steps/model/kinds";
 import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { CacheError, openRemote, type Remote } from "@steps/transfer";
-import { offlineError } from "../cache-error.ts";
+import { openRemote, type Remote } from "@steps/transfer";
+import { CacheError, offlineError } from "../cache-error.ts";
 import type { Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
 import type { Waiter } from "../single-flight.ts";
@@ -27,7 +27,7 @@ interface Fetched {
   readonly note: string | undefined;
 }
 
-export const gitFetcher: Fetcher<GitRequest> = {
+export const gitFetcher: Fetcher<RequestOf<"git">> = {
   resolve: resolveGit,
   prove: (_context, entry) => (isFullId(entry.version) ? proveCommit(entry.version, entry) : "unknown"),
   isResolved: isFullId,
@@ -36,7 +36,7 @@ export const gitFetcher: Fetcher<GitRequest> = {
 /** Resolves a component of a git repository: name to commit, commit to tree. */
 async function resolveGit(
   context: CacheContext,
-  request: GitRequest,
+  request: RequestOf<"git">,
   options: ResolveOptions,
 ): Promise<FoundComponent> {
   const startedAt = performance.now();
@@ -249,7 +249,7 @@ function nativeOf(id: string, proof: CommitProof | undefined): NativeTree {
 
 function toResource(
   remote: Remote,
-  request: GitRequest,
+  request: RequestOf<"git">,
   { entry, native }: { readonly entry: IndexEntry; readonly native: NativeTree | undefined },
 ): Resource {
   return {

@@ -1,4 +1,5 @@
-import { CacheError, type Remote } from "@steps/transfer";
+import type { Remote } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 
 const ACCESS =
   /could not read (?:username|password)|authentication failed|returned error: 40[13]|permission denied|access denied|terminal prompts disabled|http error: 40[13]|host key verification failed/i;

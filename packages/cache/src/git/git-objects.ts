@@ -1,4 +1,5 @@
-import { CacheError, type Limits } from "@steps/transfer";
+import type { Limits } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import { createTreePlan, type TreeNode, type TreePlan, unsafe, type UnusualEntry } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";

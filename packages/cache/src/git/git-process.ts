@@ -1,9 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { CacheError, cancelled, type Remote, throwIfCancelled } from "@steps/transfer";
+import { cancelled, type Remote, throwIfCancelled } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 
-/** How git is started. */
+/** One start of the git program. */
 export interface GitCall {
   readonly program: string;
   readonly args: readonly string[];

@@ -1,5 +1,6 @@
 import type { CacheContext } from "../context.ts";
-import { CacheError, cancelled, type Remote, request } from "@steps/transfer";
+import { cancelled, type Remote, request } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import { storePath } from "../store/layout.ts";
 import { discard } from "../store/remove.ts";
 import { openCatFile } from "./cat-file.ts";

@@ -1,19 +1,20 @@
 import type { Resource } from "@steps/model";
-import type { LocalRequest } from "@steps/model/kinds";
+import type { RequestOf } from "@steps/model/kinds";
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { CacheError, systemCode } from "@steps/transfer";
+import { systemCode } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import type { FolderHash } from "../tree/tree-hash.ts";
 import { hashFolder } from "../tree/tree-hash.ts";
 
 /** The digests of files that were read before, so that a folder that many steps use is read only once. */
 export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
 
-export const localFetcher: Fetcher<LocalRequest> = { resolve: resolveLocal };
+export const localFetcher: Fetcher<RequestOf<"local">> = { resolve: resolveLocal };
 
 /**
  * Resolves a folder where it is. Its digest covers everything in it but `.git`; a folder that is too large or holds
@@ -23,7 +24,7 @@ export const localFetcher: Fetcher<LocalRequest> = { resolve: resolveLocal };
  */
 async function resolveLocal(
   context: CacheContext,
-  request: LocalRequest,
+  request: RequestOf<"local">,
   { signal }: ResolveOptions,
 ): Promise<FoundComponent> {
   const startedAt = performance.now();

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import type { CacheContext } from "../context.ts";
-import { CacheError, type HttpAnswer, readBody, statusError } from "@steps/transfer";
-import { offlineError } from "../cache-error.ts";
+import { type HttpAnswer, readBody, statusError } from "@steps/transfer";
+import { CacheError, offlineError } from "../cache-error.ts";
 import { blobPath } from "../store/layout.ts";
 import { hasBlob, readBlob, storeBlob, touch } from "../zip/blob-store.ts";
 import type { TransferOptions } from "../zip/zip-location.ts";

@@ -1,10 +1,10 @@
 import { isDigest, type Resource } from "@steps/model";
-import type { OciRequest } from "@steps/model/kinds";
+import type { RequestOf } from "@steps/model/kinds";
 import { readFile } from "node:fs/promises";
 import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { CacheError, isCacheError } from "@steps/transfer";
+import { CacheError, isCacheError } from "../cache-error.ts";
 import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
 import { nativeOf, proveFact, rememberFact } from "../proved-facts.ts";
@@ -36,11 +36,11 @@ interface Resolution {
   readonly cache: CacheContext;
   readonly image: ImageLocation;
   readonly client: RegistryClient;
-  /** What came over the network for this request alone. */
+  /** The bytes that came over the network for this request alone. */
   bytes: number;
 }
 
-export const ociFetcher: Fetcher<OciRequest> = {
+export const ociFetcher: Fetcher<RequestOf<"oci">> = {
   resolve: resolveOci,
   prove(context, entry) {
     const sha256 = /^sha256:([0-9a-f]{64})$/.exec(entry.version)?.[1];
@@ -50,7 +50,11 @@ export const ociFetcher: Fetcher<OciRequest> = {
 };
 
 /** Resolves an image: tag to digest, digest and platform to manifest, manifest to tree. */
-async function resolveOci(cache: CacheContext, request: OciRequest, options: ResolveOptions): Promise<FoundComponent> {
+async function resolveOci(
+  cache: CacheContext,
+  request: RequestOf<"oci">,
+  options: ResolveOptions,
+): Promise<FoundComponent> {
   const startedAt = performance.now();
   const image = openImage(request, cache.mirrors);
   const client = openRegistry(cache, image.endpoint, { stepEnv: request.env ?? {}, actions: "pull" });
@@ -126,7 +130,7 @@ function soughtImage(resolution: Resolution, sha256: string, { pin, signal }: Om
   return { key: manifestKey(image, sha256), pin, signal, prove };
 }
 
-/** What an image unpacks to, read from its manifest and layers. */
+/** Returns the tree that an image unpacks to, read from its manifest and layers. */
 async function proveImage(
   cache: CacheContext,
   entry: IndexEntry,

@@ -1,4 +1,5 @@
-import { CacheError, type Limits } from "@steps/transfer";
+import type { Limits } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import { nameProblem, quote, type TarEntry, unsafe } from "@steps/transfer/archive";
 
 /** The place of a file's content: an entry of a layer. */
@@ -16,7 +17,7 @@ export interface OverlayNode {
   readonly target: string;
   /** The content of a file. Hard links share it. */
   readonly source: Source;
-  /** Which layer put it here. */
+  /** The layer that put it here, counted from the lowest, which is 0. */
   readonly layer: number;
   readonly children: Map<string, OverlayNode>;
 }

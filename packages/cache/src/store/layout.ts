@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatIdentity, processIdentity, sha256 } from "@steps/platform";
-import { CacheError, isCacheError } from "@steps/transfer";
+import { CacheError, isCacheError } from "../cache-error.ts";
 import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
 
 /** The paths of the cache's folders. */

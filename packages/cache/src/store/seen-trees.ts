@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { FoundEntry } from "../tree/tree-hash.ts";
 
 /**
- * How the trees looked that this process read in full. It is kept in memory alone: a step can write to every file of the
+ * The look of every tree that this process read in full: names, sizes and times. It is kept in memory alone: a step can write to every file of the
  * runner, whoever the file belongs to, so a record on the disk would prove nothing.
  */
 const seen = new Map<string, string>();

@@ -29,7 +29,7 @@ export interface FoundEntry {
   readonly stats: Stats;
 }
 
-/** How the id of a tree is computed where it came from: in its own hash, with empty folders and unusual entries. */
+/** The rules by which a tree's id is computed where it came from: its own hash, empty folders, unusual entries. */
 export interface NativeForm {
   readonly algorithm: "sha1" | "sha256";
   readonly unusual: UnusualEntries;

@@ -3,7 +3,8 @@ import { closeSync, constants, createReadStream, fchmodSync, openSync, writeFile
 import { chmod, mkdir, open, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { gitBlobDigest, gitTreeDigest, type TreeEntry } from "./git-digest.ts";
-import { CacheError, type Limits, throwIfCancelled } from "@steps/transfer";
+import { type Limits, throwIfCancelled } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import {
   decodeUtf8,
   quote,

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream, lstatSync, readFileSync, rmSync } from "node:fs";
 import { chmod, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CacheError, systemCode, throwIfCancelled } from "@steps/transfer";
+import { systemCode, throwIfCancelled } from "@steps/transfer";
+import { CacheError } from "../cache-error.ts";
 import type { Layout } from "../store/layout.ts";
 import { blobPath, uniquePath } from "../store/layout.ts";
 

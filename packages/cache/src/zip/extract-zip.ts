@@ -1,7 +1,8 @@
 import { messageOf } from "@steps/model";
 import { crc32 } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
-import { CacheError, isCacheError, type Limits, throwIfCancelled } from "@steps/transfer";
+import { type Limits, throwIfCancelled } from "@steps/transfer";
+import { CacheError, isCacheError } from "../cache-error.ts";
 import { createTreePlan, type EntryClaim, quote, type TreeNode, unsafe } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";

@@ -1,10 +1,10 @@
 import type { Resource } from "@steps/model";
-import type { ZipRequest } from "@steps/model/kinds";
+import type { RequestOf } from "@steps/model/kinds";
 import { stat } from "node:fs/promises";
 import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { CacheError, isCacheError } from "@steps/transfer";
+import { CacheError, isCacheError } from "../cache-error.ts";
 import type { Proved, ProveOptions, Sought } from "../open-indexed.ts";
 import { openIndexed } from "../open-indexed.ts";
 import { nativeOf, proveFact, rememberFact } from "../proved-facts.ts";
@@ -20,7 +20,7 @@ import { extractZip } from "./extract-zip.ts";
 import type { TransferOptions, ZipLocation } from "./zip-location.ts";
 import { fetchArchive, findLatest, openZipLocation } from "./zip-location.ts";
 
-export const zipFetcher: Fetcher<ZipRequest> = {
+export const zipFetcher: Fetcher<RequestOf<"zip">> = {
   resolve: resolveZip,
   prove(context, entry) {
     const sha256 = /^sha256-([0-9a-f]{64})$/.exec(entry.version)?.[1];
@@ -32,7 +32,7 @@ export const zipFetcher: Fetcher<ZipRequest> = {
 /** Resolves an archive: location to SHA-256, SHA-256 to tree. */
 async function resolveZip(
   context: CacheContext,
-  request: ZipRequest,
+  request: RequestOf<"zip">,
   options: ResolveOptions,
 ): Promise<FoundComponent> {
   const startedAt = performance.now();
@@ -184,7 +184,7 @@ async function unpack(
   return entry;
 }
 
-function toResource(location: ZipLocation, request: ZipRequest, entry: IndexEntry): Resource {
+function toResource(location: ZipLocation, request: RequestOf<"zip">, entry: IndexEntry): Resource {
   return {
     kind: "zip",
     uri: location.uri,

@@ -22,7 +22,8 @@ export type ComponentKindName = ComponentRequest["kind"];
 /** The word for a kind of component that the cache keeps and that locks fix. */
 export type StoredKindName = Exclude<ComponentKindName, "local">;
 
-type RequestOf<Kind> = Extract<ComponentRequest, { readonly kind: Kind }>;
+/** The request for a component of one kind. */
+export type RequestOf<Kind extends ComponentKindName> = Extract<ComponentRequest, { readonly kind: Kind }>;
 
 type Kinds = { readonly [R in Exclude<NamedReference, ComponentReference> as R["kind"]]: ReferenceKind<R> } & {
   readonly [R in ComponentReference as R["kind"]]: FetchedKind<R, RequestOf<R["kind"]>>;

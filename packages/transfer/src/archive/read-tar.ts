@@ -3,9 +3,9 @@ import { open } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
-import { messageOf } from "@steps/model";
+import { isStepsError, messageOf } from "@steps/model";
 import type { ReadEntry } from "tar";
-import { CacheError, isCacheError, throwIfCancelled } from "../error.ts";
+import { TransferError, throwIfCancelled } from "../error.ts";
 
 /** One entry of a tar archive. */
 export interface TarEntry {
@@ -44,7 +44,7 @@ type Event = { readonly entry: ReadEntry } | { readonly chunk: Uint8Array } | { 
  * Reads a tar archive, packed by gzip or zstd or not at all, as its first bytes say. Each entry's content must be read
  * before the next entry is asked for.
  *
- * @throws {CacheError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, UNSAFE_ENTRY, CANCELLED
+ * @throws {TransferError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, UNSAFE_ENTRY, CANCELLED
  */
 export async function* readTar(path: string, options: ReadTarOptions): AsyncGenerator<TarEntry> {
   const events = readEvents(unpacked(path, options), options);
@@ -55,8 +55,8 @@ export async function* readTar(path: string, options: ReadTarOptions): AsyncGene
     }
   } catch (error) {
     throwIfCancelled(options.signal);
-    if (isCacheError(error) || (error instanceof Error && "syscall" in error)) throw error;
-    throw new CacheError("ARCHIVE_INVALID", `Cannot unpack ${options.what}: ${problemOf(error)}`, { cause: error });
+    if (isStepsError(error) || (error instanceof Error && "syscall" in error)) throw error;
+    throw new TransferError("ARCHIVE_INVALID", `Cannot unpack ${options.what}: ${problemOf(error)}`, { cause: error });
   } finally {
     await events.return(undefined);
   }
@@ -130,7 +130,7 @@ async function* unpacked(path: string, options: ReadTarOptions): AsyncGenerator<
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.byteLength;
       if (bytes > options.maxBytes) {
-        throw new CacheError(
+        throw new TransferError(
           "ARCHIVE_TOO_LARGE",
           `Cannot unpack ${options.what}: it unpacks to more than ${options.maxBytes} bytes`,
         );
@@ -164,11 +164,11 @@ function problemOf(error: unknown): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function unsafeType(path: string, { what }: ReadTarOptions): CacheError {
+function unsafeType(path: string, { what }: ReadTarOptions): TransferError {
   const shown = JSON.stringify(path.slice(0, 120));
-  return new CacheError("UNSAFE_ENTRY", `Cannot unpack ${what}: the entry ${shown} is a device, pipe or socket`);
+  return new TransferError("UNSAFE_ENTRY", `Cannot unpack ${what}: the entry ${shown} is a device, pipe or socket`);
 }
 
-function invalid({ what }: ReadTarOptions, problem: string): CacheError {
-  return new CacheError("ARCHIVE_INVALID", `Cannot unpack ${what}: ${problem}`);
+function invalid({ what }: ReadTarOptions, problem: string): TransferError {
+  return new TransferError("ARCHIVE_INVALID", `Cannot unpack ${what}: ${problem}`);
 }

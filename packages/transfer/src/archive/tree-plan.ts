@@ -1,4 +1,4 @@
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 import type { Limits } from "../limits.ts";
 import type { UnusualEntry } from "./unusual-entry.ts";
 import { decodeUtf8, foldName, nameProblem } from "./entry-name.ts";
@@ -9,7 +9,7 @@ export interface EntryClaim {
   readonly path: string | Uint8Array;
   readonly type: "file" | "link" | "dir";
   readonly isExecutable?: boolean;
-  /** How the repository has it, where that cannot be seen from the file. */
+  /** The mode and id that the repository has for it; absent where the file shows them. */
   readonly unusual?: UnusualEntry;
 }
 
@@ -34,9 +34,9 @@ export interface TreeNode {
 /** All entries of a component, before anything is written. */
 export interface TreePlan {
   readonly root: TreeNode;
-  /** Adds an entry. @throws {CacheError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE */
+  /** Adds an entry. @throws {TransferError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE */
   add(claim: EntryClaim): TreeNode;
-  /** Checks where all links lead, which must be known by now. @throws {CacheError} UNSAFE_ENTRY */
+  /** Checks where all links lead, which must be known by now. @throws {TransferError} UNSAFE_ENTRY */
   checkLinks(): void;
 }
 
@@ -54,7 +54,7 @@ export function createTreePlan(limits: Limits): TreePlan {
   const grow = (path: string): void => {
     entries += 1;
     if (entries <= limits.maxEntries) return;
-    throw new CacheError(
+    throw new TransferError(
       "ARCHIVE_TOO_LARGE",
       `Cannot unpack component: it has more than ${limits.maxEntries} entries`,
       {
@@ -142,7 +142,7 @@ function checkLink(root: TreeNode, link: TreeNode): void {
   if (target === "" || target.startsWith("/") || /[\u0000-\u001f\u007f\\]/.test(target) || /^[a-z]:/i.test(target)) {
     throw unsafe(link.path, `is a link that does not lead to a place in the component: ${quote(target)}`);
   }
-  const leaves = (): CacheError => unsafe(link.path, `is a link that leads out of the component: ${quote(target)}`);
+  const leaves = (): TransferError => unsafe(link.path, `is a link that leads out of the component: ${quote(target)}`);
   // A place that does not exist has no node; only how deep it is matters.
   let node: TreeNode | undefined = link.parent ?? root;
   let missingDepth = 0;
@@ -168,15 +168,15 @@ function checkLink(root: TreeNode, link: TreeNode): void {
   }
 }
 
-function collision(path: string, existing: TreeNode): CacheError {
+function collision(path: string, existing: TreeNode): TransferError {
   return existing.path === path
     ? unsafe(path, "is there twice")
     : unsafe(path, `is the same as ${quote(existing.path)} where case does not matter`);
 }
 
 /** The error of an entry that must not be unpacked. */
-export function unsafe(path: string, problem: string): CacheError {
-  return new CacheError("UNSAFE_ENTRY", `Cannot unpack component: the entry ${quote(path)} ${problem}`);
+export function unsafe(path: string, problem: string): TransferError {
+  return new TransferError("UNSAFE_ENTRY", `Cannot unpack component: the entry ${quote(path)} ${problem}`);
 }
 
 /** A name from outside, fit for a message. */

@@ -1,5 +1,5 @@
-import { messageOf } from "@steps/model";
-import { CacheError, cancelled } from "../error.ts";
+import { isStepsError, messageOf, type StepsError } from "@steps/model";
+import { TransferError, cancelled } from "../error.ts";
 import type { Remote } from "./remote.ts";
 
 export interface HttpRequest {
@@ -22,7 +22,7 @@ const MAX_REDIRECTS = 5;
  * Asks over HTTP. Redirects of a GET or HEAD are followed up to five times, to `http` and `https` only and never from `https`
  * down to `http`; credentials are sent to the origin of the remote and to no other.
  *
- * @throws {CacheError} TRANSPORT, CANCELLED
+ * @throws {TransferError} TRANSPORT, CANCELLED
  */
 export async function request(remote: Remote, options: HttpRequest): Promise<HttpAnswer> {
   const { signal, body, method = "GET" } = options;
@@ -48,7 +48,7 @@ export async function request(remote: Remote, options: HttpRequest): Promise<Htt
   }
 }
 
-/** Reads an answer's body piece by piece. @throws {CacheError} ARCHIVE_TOO_LARGE, TRANSPORT, CANCELLED */
+/** Reads an answer's body piece by piece. @throws {TransferError} ARCHIVE_TOO_LARGE, TRANSPORT, CANCELLED */
 export async function* readBody(
   { url, response }: HttpAnswer,
   options: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
@@ -59,7 +59,7 @@ export async function* readBody(
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       if (bytes > options.maxBytes) {
-        throw new CacheError(
+        throw new TransferError(
           "ARCHIVE_TOO_LARGE",
           `Cannot fetch "${shown(url)}": it is larger than ${options.maxBytes} bytes`,
         );
@@ -67,19 +67,19 @@ export async function* readBody(
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof CacheError) throw error;
+    if (isStepsError(error)) throw error;
     throw failure(url, error, options.signal);
   }
 }
 
 /** The error of a status that is not success, or `undefined`. */
-export function statusError(url: string, status: number): CacheError | undefined {
+export function statusError(url: string, status: number): TransferError | undefined {
   if (status >= 200 && status < 300) return undefined;
   const message = `Cannot fetch "${shown(url)}": the server answered ${status}`;
   if (status === 401 || status === 403) {
-    return new CacheError("AUTH_FAILED", message, { hint: "Check the credentials, and that the URL is right." });
+    return new TransferError("AUTH_FAILED", message, { hint: "Check the credentials, and that the URL is right." });
   }
-  return new CacheError(status === 404 || status === 410 ? "REPOSITORY_NOT_FOUND" : "TRANSPORT", message);
+  return new TransferError(status === 404 || status === 410 ? "REPOSITORY_NOT_FOUND" : "TRANSPORT", message);
 }
 
 async function send(url: URL, init: RequestInit): Promise<Response> {
@@ -95,8 +95,8 @@ function isRedirect(status: number): boolean {
 }
 
 function follow(from: URL, target: string, redirects: number): URL {
-  const refuse = (problem: string): CacheError =>
-    new CacheError("TRANSPORT", `Cannot fetch "${shown(from.href)}": ${problem}`);
+  const refuse = (problem: string): TransferError =>
+    new TransferError("TRANSPORT", `Cannot fetch "${shown(from.href)}": ${problem}`);
   if (redirects >= MAX_REDIRECTS) throw refuse("it redirects too often");
   if (!URL.canParse(target, from.href)) throw refuse("it redirects to nowhere");
   const url = new URL(target, from);
@@ -106,10 +106,10 @@ function follow(from: URL, target: string, redirects: number): URL {
   return url;
 }
 
-function failure(url: string, error: unknown, signal: AbortSignal | undefined): CacheError {
+function failure(url: string, error: unknown, signal: AbortSignal | undefined): StepsError {
   if (signal?.aborted === true) return cancelled(signal);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return new CacheError("TRANSPORT", `Cannot fetch "${shown(url)}": ${messageOf(cause)}`, { cause: error });
+  return new TransferError("TRANSPORT", `Cannot fetch "${shown(url)}": ${messageOf(cause)}`, { cause: error });
 }
 
 /** A query may be a signature: what is shown ends before it. */

@@ -1,6 +1,6 @@
 import { publicUrl } from "@steps/model";
 import { componentLocation } from "@steps/model/kinds";
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 
 /** The server, or the folder, that a component is fetched from. */
 export interface Remote {
@@ -24,7 +24,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http", "https", "ssh", "file"]);
  * Reads a URL with the WHATWG rules and takes its credentials off. They go to the host they were written for: a mirror
  * on another host gets its own or none.
  *
- * @throws {CacheError} REFERENCE_INVALID
+ * @throws {TransferError} REFERENCE_INVALID
  */
 export function openRemote(text: string, mirrors: Readonly<Record<string, string>>): Remote {
   const original = parse(text);
@@ -44,8 +44,8 @@ export function openRemote(text: string, mirrors: Readonly<Record<string, string
 
 function parse(text: string): URL {
   const bare = text.replace(/^git\+/, "");
-  const invalid = (problem: string): CacheError =>
-    new CacheError("REFERENCE_INVALID", `Cannot use URL "${publicUrl(bare)}": ${problem}`);
+  const invalid = (problem: string): TransferError =>
+    new TransferError("REFERENCE_INVALID", `Cannot use URL "${publicUrl(bare)}": ${problem}`);
   if (/[\u0000-\u0020\u007f\\]|%0[ad0]/i.test(bare)) throw invalid("it holds a control character");
   if (!URL.canParse(bare)) throw invalid("it is no URL");
   const url = new URL(bare);

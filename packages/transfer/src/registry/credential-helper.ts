@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 import type { Credentials } from "./docker-config.ts";
 
 export interface HelperOptions {
@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
  * Asks a credential helper, the program `docker-credential-NAME`, for the credentials of a server. Gives `undefined`
  * when it has none. What it prints is never part of a message.
  *
- * @throws {CacheError} AUTH_FAILED when it cannot be run, fails or says something else
+ * @throws {TransferError} AUTH_FAILED when it cannot be run, fails or says something else
  */
 export async function askHelper(
   name: string,
@@ -24,11 +24,11 @@ export async function askHelper(
   options: HelperOptions,
 ): Promise<Credentials | undefined> {
   const program = `docker-credential-${name}`;
-  const fail = (problem: string, cause?: unknown): CacheError =>
-    new CacheError("AUTH_FAILED", `Cannot get credentials for "${server}": ${program} ${problem}`, { cause });
+  const fail = (problem: string, cause?: unknown): TransferError =>
+    new TransferError("AUTH_FAILED", `Cannot get credentials for "${server}": ${program} ${problem}`, { cause });
   // It becomes part of a program's name.
   if (!/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/.test(name)) {
-    throw new CacheError("AUTH_FAILED", "Cannot get credentials: the credential helper has a malformed name");
+    throw new TransferError("AUTH_FAILED", "Cannot get credentials: the credential helper has a malformed name");
   }
   const { code, output } = await runHelper(program, server, options, fail);
   if (code !== 0) {
@@ -38,7 +38,7 @@ export async function askHelper(
   return readAnswer(output, program, fail);
 }
 
-type Fail = (problem: string, cause?: unknown) => CacheError;
+type Fail = (problem: string, cause?: unknown) => TransferError;
 
 async function runHelper(
   program: string,

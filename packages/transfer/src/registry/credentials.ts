@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CacheError, systemCode } from "../error.ts";
+import { TransferError, systemCode } from "../error.ts";
 import { askHelper } from "./credential-helper.ts";
 import type { Credentials, DockerConfig } from "./docker-config.ts";
 import { findCredentials, findHelper, parseDockerConfig } from "./docker-config.ts";
@@ -24,7 +24,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
  * user, and the job's own for GitLab's registry. In a configuration a helper for the registry comes before what it holds
  * itself, as in Docker. `undefined` when there are none.
  *
- * @throws {CacheError} AUTH_FAILED
+ * @throws {TransferError} AUTH_FAILED
  */
 export async function credentialsFor(
   registry: string,
@@ -73,7 +73,7 @@ async function userConfig({ env }: CredentialSources): Promise<OpenedConfig | un
   try {
     const { size } = await stat(path);
     if (size > MAX_CONFIG_BYTES) {
-      throw new CacheError("AUTH_FAILED", `Cannot read "${path}": it is larger than ${MAX_CONFIG_BYTES} bytes`);
+      throw new TransferError("AUTH_FAILED", `Cannot read "${path}": it is larger than ${MAX_CONFIG_BYTES} bytes`);
     }
     return { config: parseDockerConfig(await readFile(path, "utf8"), `"${path}"`), env };
   } catch (error) {

@@ -1,6 +1,6 @@
+import { isStepsError } from "@steps/model";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isCacheError } from "../error.ts";
 import { findCredentials, findHelper, parseDockerConfig } from "./docker-config.ts";
 
 function find(auths: object, registry: string, repository = "g/p"): unknown {
@@ -54,7 +54,7 @@ test("no text breaks it, and no message repeats what it read", () => {
       try {
         findCredentials(parseDockerConfig(text, "test"), "h", "g/p");
       } catch (error) {
-        expect(isCacheError(error, "AUTH_FAILED")).toBe(true);
+        expect(isStepsError(error, "AUTH_FAILED")).toBe(true);
       }
     }),
   );

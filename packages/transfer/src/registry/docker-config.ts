@@ -1,5 +1,5 @@
 import { messageOf } from "@steps/model";
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 
 /** The credentials for a registry. */
 export interface Credentials {
@@ -26,11 +26,11 @@ const MAX_CONFIG_LENGTH = 1024 * 1024;
 /**
  * Reads the text of a `config.json`. Its values are secrets, so no message repeats any of them.
  *
- * @throws {CacheError} AUTH_FAILED when it is no such file
+ * @throws {TransferError} AUTH_FAILED when it is no such file
  */
 export function parseDockerConfig(text: string, source: string): DockerConfig {
-  const refuse = (problem: string): CacheError =>
-    new CacheError("AUTH_FAILED", `Cannot read ${source}: ${problem}`, {
+  const refuse = (problem: string): TransferError =>
+    new TransferError("AUTH_FAILED", `Cannot read ${source}: ${problem}`, {
       hint: 'It must look like {"auths": {"registry.example.com": {"auth": "…"}}}.',
     });
   if (text.length > MAX_CONFIG_LENGTH) throw refuse(`it is longer than ${MAX_CONFIG_LENGTH} characters`);

@@ -1,5 +1,5 @@
 import { formatImageName, type ImageName, imageNameProblem, isReferenceProblem, parseReference } from "@steps/model";
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 import { openRemote, type Remote, replacePrefix } from "../http/remote.ts";
 
 /** An image, and the registry that is really asked for it. */
@@ -27,12 +27,12 @@ export interface RegistryEndpoint {
   readonly authorization: string | undefined;
 }
 
-/** Reads what is asked for. @throws {CacheError} REFERENCE_INVALID */
+/** Reads what is asked for. @throws {TransferError} REFERENCE_INVALID */
 export function openImage(request: ImageName, mirrors: Readonly<Record<string, string>>): ImageLocation {
   const { registry, repository, tag } = request;
   const problem = imageNameProblem({ registry, repository, tag });
   if (problem !== undefined) {
-    throw new CacheError("REFERENCE_INVALID", `Cannot use image: ${problem.message}`, { hint: problem.hint });
+    throw new TransferError("REFERENCE_INVALID", `Cannot use image: ${problem.message}`, { hint: problem.hint });
   }
   const uri = `oci://${registry.toLowerCase()}/${repository}`;
   const mirror = replacePrefix(uri, mirrors);
@@ -59,14 +59,14 @@ function mirrorEndpoint(mirror: string): RegistryEndpoint {
   if (/^oci:/i.test(mirror)) {
     const parsed = parseReference(mirror);
     if (!isReferenceProblem(parsed) && parsed.kind === "oci") return endpointOf(parsed.registry, parsed.repository);
-    throw new CacheError("REFERENCE_INVALID", "Cannot use mirror: it names no registry");
+    throw new TransferError("REFERENCE_INVALID", "Cannot use mirror: it names no registry");
   }
   const remote: Remote = openRemote(mirror, {});
   const url = new URL(remote.url);
   const repository = url.pathname.replace(/^\/+(?:v2\/)?|\/+$/g, "");
   const name = { registry: url.host, repository, tag: "latest" };
   if ((remote.scheme !== "https" && remote.scheme !== "http") || imageNameProblem(name) !== undefined) {
-    throw new CacheError("REFERENCE_INVALID", `Cannot use mirror "${remote.location}": it names no repository`);
+    throw new TransferError("REFERENCE_INVALID", `Cannot use mirror "${remote.location}": it names no repository`);
   }
   return { registry: url.host, repository, origin: url.origin, host: url.host, authorization: remote.authorization };
 }

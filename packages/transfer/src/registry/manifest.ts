@@ -1,4 +1,4 @@
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 import type { Platform } from "./platform.ts";
 
 /** Something in a registry that is named by its digest. */
@@ -36,7 +36,7 @@ const LAYER =
  * (CVE-2021-41190) is refused.
  *
  * @param contentType as the registry said it, if it did
- * @throws {CacheError} ARCHIVE_INVALID
+ * @throws {TransferError} ARCHIVE_INVALID
  */
 export function parseManifest(text: string, contentType?: string): Manifest {
   const json = parseObject(text);
@@ -58,13 +58,13 @@ export function parseManifest(text: string, contentType?: string): Manifest {
   };
 }
 
-/** Reads JSON of an image that must be an object. @throws {CacheError} ARCHIVE_INVALID */
+/** Reads JSON of an image that must be an object. @throws {TransferError} ARCHIVE_INVALID */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new CacheError("ARCHIVE_INVALID", "Cannot read manifest of image: it is no JSON", { cause });
+    throw new TransferError("ARCHIVE_INVALID", "Cannot read manifest of image: it is no JSON", { cause });
   }
   if (isObject(json)) return json;
   throw invalid("it is no JSON object");
@@ -121,6 +121,6 @@ function shown(text: string): string {
   return text.slice(0, 100).replaceAll(/[^\u0020-\u007e]/g, "?");
 }
 
-function invalid(problem: string): CacheError {
-  return new CacheError("ARCHIVE_INVALID", `Cannot read manifest of image: ${problem}`);
+function invalid(problem: string): TransferError {
+  return new TransferError("ARCHIVE_INVALID", `Cannot read manifest of image: ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { CacheError } from "../error.ts";
+import { TransferError } from "../error.ts";
 import type { HttpAnswer, HttpRequest } from "../http/http-client.ts";
 import { request } from "../http/http-client.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
@@ -21,7 +21,7 @@ export interface RegistryRequest extends Omit<HttpRequest, "url"> {
 /** Speaks with one repository of a registry, with whatever authentication it wants. */
 export interface RegistryClient {
   readonly endpoint: RegistryEndpoint;
-  /** Any status but 401 is the caller's. @throws {CacheError} AUTH_FAILED, TRANSPORT, CANCELLED */
+  /** Any status but 401 is the caller's. @throws {TransferError} AUTH_FAILED, TRANSPORT, CANCELLED */
   send(options: RegistryRequest): Promise<HttpAnswer>;
 }
 
@@ -33,7 +33,7 @@ interface Known {
 
 const known = new WeakMap<RegistryOwner, Known>();
 
-/** Who asks: what is learned of registries is remembered for it. */
+/** The object on whose behalf registries are asked, and for which what is learned of them is remembered. */
 export interface RegistryOwner {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -80,7 +80,7 @@ interface Session {
     origin: string,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined>;
-  refused(status: number): CacheError;
+  refused(status: number): TransferError;
 }
 
 function createSession(
@@ -122,7 +122,7 @@ function createSession(
     },
     refused(status) {
       const having = credentials === undefined ? "without credentials" : `with those of ${credentials.source}`;
-      return new CacheError(
+      return new TransferError(
         "AUTH_FAILED",
         `Cannot use "${registry}/${repository}": the registry answered ${status} ${having}`,
         {

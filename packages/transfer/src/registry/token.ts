@@ -1,4 +1,4 @@
-import { CacheError, throwIfCancelled } from "../error.ts";
+import { TransferError, throwIfCancelled } from "../error.ts";
 import { readBody, request, statusError } from "../http/http-client.ts";
 import type { Remote } from "../http/remote.ts";
 import type { Challenge } from "./challenge.ts";
@@ -36,13 +36,13 @@ const EXPIRY_MARGIN_S = 10;
  * OAuth 2 `POST` with a refresh token. The server must be asked by https, unless it and the registry are on this machine
  * or the same host, and gets credentials only if it belongs to the registry's site or somebody named it.
  *
- * @throws {CacheError} AUTH_FAILED, TRANSPORT
+ * @throws {TransferError} AUTH_FAILED, TRANSPORT
  */
 export async function fetchToken(options: TokenRequest): Promise<Token> {
   const { challenge, origin, credentials, signal } = options;
   const realm = checkRealm(challenge.parameters["realm"], origin);
   if (credentials !== undefined && !(await mayReceive(realm, options))) {
-    throw new CacheError(
+    throw new TransferError(
       "AUTH_FAILED",
       `Cannot authenticate at "${origin}": it asks for a token from "${realm.host}", which does not get its credentials`,
       { hint: `If that is right, name "${realm.host}" in the auths of DOCKER_AUTH_CONFIG, too.` },
@@ -81,7 +81,7 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
   const body: Uint8Array[] = [];
   for await (const chunk of readBody(answer, { maxBytes: MAX_ANSWER_BYTES, signal })) body.push(chunk);
   throwIfCancelled(signal);
-  if (failure !== undefined) throw new CacheError("AUTH_FAILED", failure.message, { hint: failure.hint });
+  if (failure !== undefined) throw new TransferError("AUTH_FAILED", failure.message, { hint: failure.hint });
   return readToken(Buffer.concat(body).toString("utf8"), realm.host);
 }
 
@@ -91,8 +91,8 @@ export function basic(username: string, password: string): string {
 }
 
 function checkRealm(text: string | undefined, origin: string): URL {
-  const refuse = (problem: string): CacheError =>
-    new CacheError("AUTH_FAILED", `Cannot authenticate at "${origin}": ${problem}`);
+  const refuse = (problem: string): TransferError =>
+    new TransferError("AUTH_FAILED", `Cannot authenticate at "${origin}": ${problem}`);
   if (text === undefined || !URL.canParse(text)) throw refuse("it does not say where tokens come from");
   const realm = new URL(text);
   if (realm.username !== "" || realm.password !== "") throw refuse("its token server's URL holds a user name");
@@ -120,8 +120,8 @@ function siteOf(hostname: string): string {
 }
 
 function readToken(text: string, host: string): Token {
-  const refuse = (problem: string): CacheError =>
-    new CacheError("AUTH_FAILED", `Cannot use the answer of token server "${host}": ${problem}`);
+  const refuse = (problem: string): TransferError =>
+    new TransferError("AUTH_FAILED", `Cannot use the answer of token server "${host}": ${problem}`);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
