@@ -26,7 +26,7 @@ export default defineConfig(
   ["step-runner", "runner-bridge"].map((app) => ({
     input: `apps/${app}/src/main.ts`,
     platform: "node",
-    resolve: { conditionNames: ["@steps/source", "import", "node", "default"] },
+    resolve: { conditionNames: ["steps-source", "import", "node", "default"] },
     logLevel: "warn",
     // Parts of ssh2 and ws that are compiled for the machine where there is a compiler; both run without.
     external: ["cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],

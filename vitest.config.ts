@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 // Tests read the neighbours' sources, so that no build stands between an edit and its test.
-const conditions = ["@steps/source", "node", "import", "default"];
+const conditions = ["steps-source", "node", "import", "default"];
 
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },

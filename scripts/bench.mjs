@@ -4,7 +4,7 @@ import { root, run, setUp } from "./setup.mjs";
 
 setUp();
 const args = [
-  "--conditions=@steps/source",
+  "--conditions=steps-source",
   "--disable-warning=ExperimentalWarning",
   "--expose-gc",
   join(root, "packages/bench/src/main.ts"),

@@ -1,6 +1,6 @@
 // Writes docs/reference/cli.md from the tables of the commands, and exit-codes.md from those of exit codes; --check only
 // says whether they are stale.
-// Run it with: node --conditions=@steps/source scripts/cli-docs.mjs
+// Run it with: node --conditions=steps-source scripts/cli-docs.mjs
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_EXITS, JOB_EXITS, REPLAY_EXITS } from "../packages/model/src/exit-codes.ts";
@@ -20,7 +20,7 @@ for (const [name, text] of [
   const target = join(root, "docs/reference", name);
   if (!process.argv.includes("--check")) writeFileSync(target, text);
   else if (readOptional(target) !== text) {
-    console.error(`docs/reference/${name} is stale: node --conditions=@steps/source scripts/cli-docs.mjs writes it`);
+    console.error(`docs/reference/${name} is stale: node --conditions=steps-source scripts/cli-docs.mjs writes it`);
     process.exitCode = 1;
   }
 }

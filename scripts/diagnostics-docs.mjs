@@ -1,5 +1,5 @@
 // Writes docs/reference/diagnostics.md from the tables of the packages; --check only says whether it is stale.
-// Run it with: node --conditions=@steps/source scripts/diagnostics-docs.mjs
+// Run it with: node --conditions=steps-source scripts/diagnostics-docs.mjs
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMPILER_RULES } from "../packages/compiler/src/index.ts";
@@ -37,7 +37,7 @@ ${table(GITHUB_RULES)}
 if (process.argv.includes("--check")) {
   if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
     console.error(
-      "docs/reference/diagnostics.md is stale: node --conditions=@steps/source scripts/diagnostics-docs.mjs writes it",
+      "docs/reference/diagnostics.md is stale: node --conditions=steps-source scripts/diagnostics-docs.mjs writes it",
     );
     process.exitCode = 1;
   }

@@ -8,10 +8,10 @@ const checks = [
   [
     "reference of the commands and exit codes",
     "node",
-    ["--conditions=@steps/source", "scripts/cli-docs.mjs", "--check"],
+    ["--conditions=steps-source", "scripts/cli-docs.mjs", "--check"],
   ],
-  ["schemas", "node", ["--conditions=@steps/source", "scripts/schemas.mjs", "--check"]],
-  ["reference of the diagnostics", "node", ["--conditions=@steps/source", "scripts/diagnostics-docs.mjs", "--check"]],
+  ["schemas", "node", ["--conditions=steps-source", "scripts/schemas.mjs", "--check"]],
+  ["reference of the diagnostics", "node", ["--conditions=steps-source", "scripts/diagnostics-docs.mjs", "--check"]],
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["format", "oxfmt", ["--check", "."]],

@@ -1,5 +1,5 @@
 // Writes packages/compiler/schemas from the tables of the compiler, and packages/trace/schemas from the messages; --check
-// only says what is stale. Run it with: node --conditions=@steps/source scripts/schemas.mjs
+// only says what is stale. Run it with: node --conditions=steps-source scripts/schemas.mjs
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SCHEMA_KINDS, schemaOf } from "../packages/compiler/src/index.ts";
@@ -36,7 +36,7 @@ const stale = folders.flatMap(([name, files]) =>
 );
 if (stale.length > 0 && process.argv.includes("--check")) {
   console.error(
-    `Schemas are stale: ${stale.join(", ")}; node --conditions=@steps/source scripts/schemas.mjs writes them`,
+    `Schemas are stale: ${stale.join(", ")}; node --conditions=steps-source scripts/schemas.mjs writes them`,
   );
   process.exitCode = 1;
 }

@@ -79,7 +79,7 @@ describe("bootstrap", () => {
   test("from the sources says that there is no bundle", async () => {
     const main = resolve(import.meta.dirname, "../src/main.ts");
     const dir = tempDir();
-    const args = ["--conditions=@steps/source", main, "bootstrap", dir];
+    const args = ["--conditions=steps-source", main, "bootstrap", dir];
     const ended = await call(process.execPath, args);
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("Only the built command") });
     expect(readdirSync(dir)).toEqual([]);

@@ -10,7 +10,7 @@ import { BACKENDS, leftovers, openCache } from "./fixtures.ts";
 const WORKER = join(import.meta.dirname, "resolve-worker.ts");
 
 function startWorker(root: string, count: number, request: ComponentRequest): ReturnType<typeof spawn> {
-  const args = ["--conditions=@steps/source", "--no-warnings", WORKER, root, String(count), JSON.stringify(request)];
+  const args = ["--conditions=steps-source", "--no-warnings", WORKER, root, String(count), JSON.stringify(request)];
   return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
 }
 

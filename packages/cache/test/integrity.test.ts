@@ -256,7 +256,7 @@ test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)(
         "--regid=12345",
         "--clear-groups",
         process.execPath,
-        "--conditions=@steps/source",
+        "--conditions=steps-source",
         "--no-warnings",
         "--input-type=module",
         "-e",

@@ -145,7 +145,7 @@ test.skipIf(!hasRegistry)(
       const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env;
       const { stdout } = await promisify(execFile)(
         process.execPath,
-        ["--conditions=@steps/source", worker, join(tempDir(), "cache"), registry.host],
+        ["--conditions=steps-source", worker, join(tempDir(), "cache"), registry.host],
         { env: { ...rest, ...env } },
       );
       return stdout.trim();

@@ -25,7 +25,7 @@ process.exitCode = await runProgram(program, process.argv.slice(1));
 `;
 
 function demo(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const flags = ["--conditions=@steps/source", "--input-type=module", "-e", PROGRAM, "--"];
+  const flags = ["--conditions=steps-source", "--input-type=module", "-e", PROGRAM, "--"];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, ...args], {
     encoding: "utf8",
     cwd: import.meta.dirname,

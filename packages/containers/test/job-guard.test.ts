@@ -32,7 +32,7 @@ test.skipIf(!isThere)("what a killed runner leaves is removed", async () => {
     startGuard(${JSON.stringify(cli)}, ${JSON.stringify({ label, network, folder })});
     console.log("guarded");
     setInterval(() => {}, 1000);`;
-  const args = ["--conditions=@steps/source", "--input-type=module", "--eval", script];
+  const args = ["--conditions=steps-source", "--input-type=module", "--eval", script];
   const runner = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => runner.stdout.once("data", resolve));
   // Its events are there before anything is asked of it.

@@ -217,7 +217,7 @@ test("a command whose standard input and output are the connection", async () =>
   await user.serve();
   const steps = write(user, "- name: a\n  script: echo one\n");
   const main = join(import.meta.dirname, "../../../apps/step-runner/src/main.ts");
-  const command = `'${process.execPath}' --conditions=@steps/source '${main}' proxy`;
+  const command = `'${process.execPath}' --conditions=steps-source '${main}' proxy`;
   expect(await user.bridge("run", steps, "--command", command).ended).toMatchObject({
     status: 0,
     stdout: Buffer.from("one\n"),

@@ -9,7 +9,7 @@ import { onTestFinished, vi } from "vitest";
 vi.setConfig({ testTimeout: 240_000 });
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-const SOURCES = "--conditions=@steps/source";
+const SOURCES = "--conditions=steps-source";
 
 /** The end of one of our programs, and its output. */
 export interface Ended {

@@ -53,7 +53,7 @@ test("a job in a pod, by exec", async () => {
       contexts: [{ name: "test", context: { cluster: "c", user: "u" } }],
     }),
   );
-  const proxy = `'${process.execPath}' --conditions=@steps/source '${MAIN}' proxy --socket '${user.socket}'`;
+  const proxy = `'${process.execPath}' --conditions=steps-source '${MAIN}' proxy --socket '${user.socket}'`;
   await expectJob(user, [
     "--kubernetes",
     "ci/pod-7/build",

@@ -7,7 +7,7 @@ const program = join(import.meta.dirname, "run-in-child.ts");
 function descriptorsOfStep(redirections: string): string {
   // Descriptors that the tests themselves were given are closed first.
   const close = 'for fd in $(ls /proc/$$/fd); do [ "$fd" -le 2 ] || eval "exec $fd>&-"; done';
-  const node = `${close}; exec "$0" --conditions=@steps/source "$1" "$2" ${redirections}`;
+  const node = `${close}; exec "$0" --conditions=steps-source "$1" "$2" ${redirections}`;
   const { stdout } = spawnSync("bash", ["-c", node, process.execPath, program, "ls -l /proc/self/fd"], {
     encoding: "utf8",
   });

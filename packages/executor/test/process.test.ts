@@ -155,7 +155,7 @@ describe("processes left behind", () => {
           "-c",
           `setsid sleep 60 > /dev/null 2>&1 & echo $! > ${dir}/outer; "$@"; ${state("outer")}; ${state("inner")}; exit 0`,
         ]
-          .concat(["sh", process.execPath, "--conditions=@steps/source"])
+          .concat(["sh", process.execPath, "--conditions=steps-source"])
           .concat([join(import.meta.dirname, "run-in-child.ts"), inner]),
       ),
     );

@@ -8,7 +8,7 @@ import { exec, isAlive, run } from "./harness.ts";
 import { parentName, spawnersOf } from "./spawners.ts";
 
 const program = join(import.meta.dirname, "spawn-in-child.ts");
-const node = [process.execPath, "--conditions=@steps/source", program];
+const node = [process.execPath, "--conditions=steps-source", program];
 const WAIT = { timeout: 20_000, interval: 20 };
 
 let dir: string;

@@ -26,7 +26,7 @@ const WORKER = join(import.meta.dirname, "services-worker.ts");
 
 /** Services in a process of their own, killed when the test ends. */
 async function startWorker(cacheDir: string): Promise<{ readonly wire: Wire; readonly kill: () => Promise<void> }> {
-  const args = ["--conditions=@steps/source", "--no-warnings", WORKER, cacheDir, join(tempDir(), "artifacts")];
+  const args = ["--conditions=steps-source", "--no-warnings", WORKER, cacheDir, join(tempDir(), "artifacts")];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -28,7 +28,7 @@ interface Host {
 function startHost(dir: string, jobs: readonly (readonly [string, unknown])[], shell = ""): Host {
   const file = join(dir, "jobs.json");
   writeFileSync(file, JSON.stringify(jobs));
-  const argv = ["--conditions=@steps/source", HOST, file, dir];
+  const argv = ["--conditions=steps-source", HOST, file, dir];
   const child = spawn("sh", ["-c", `${shell} exec "$0" "$@"`, process.execPath, ...argv], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -29,7 +29,7 @@ async function startHost(): Promise<Host> {
   const socket = join(dir, "s.sock");
   const child = spawn(
     process.execPath,
-    ["--conditions=@steps/source", "--disable-warning=ExperimentalWarning", HOST, socket, dir],
+    ["--conditions=steps-source", "--disable-warning=ExperimentalWarning", HOST, socket, dir],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -5,8 +5,8 @@ import { findLibraries, findPublished, type Manifest } from "./workspace.ts";
 
 /** The entries of a package, as they are named in `exports`, with the sources behind them. */
 function sourcesOf({ exports }: Manifest): readonly (readonly [subpath: string, source: string])[] {
-  return Object.entries(exports as Readonly<Record<string, { readonly "@steps/source"?: string }>>).flatMap(
-    ([subpath, { "@steps/source": source }]) => (source === undefined ? [] : [[subpath, source] as const]),
+  return Object.entries(exports as Readonly<Record<string, { readonly "steps-source"?: string }>>).flatMap(
+    ([subpath, { "steps-source": source }]) => (source === undefined ? [] : [[subpath, source] as const]),
   );
 }
 

@@ -135,7 +135,7 @@ describe("dialCommand leaves nothing behind", () => {
       const dial = dialCommand({ command: "sh", args: ["-c", process.argv[1]] });
       (await dial(new AbortController().signal)).destroy();
       console.log("done");`;
-    const args = ["--conditions=@steps/source", "--input-type=module", "-e", script, `${HELLO} exec cat`];
+    const args = ["--conditions=steps-source", "--input-type=module", "-e", script, `${HELLO} exec cat`];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(stdout).toBe("done\n");
   });

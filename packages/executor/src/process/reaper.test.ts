@@ -60,7 +60,7 @@ test("runs its program when its user is killed, with hardly anything of the user
     new Reaper(["sh", "-c", 'env >"$1/draft"; mv "$1/draft" "$1/env"', "sh", ${JSON.stringify(dir)}]);
     setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);`;
   const env = { PATH: process.env["PATH"], HOME: "/home/somebody", CANARY: "c4nary", STEP_RUNNER_COOKIE: "outer" };
-  const args = ["--conditions=@steps/source", "--input-type=module", "-e", text];
+  const args = ["--conditions=steps-source", "--input-type=module", "-e", text];
   const child = spawn(process.execPath, args, { env, stdio: "ignore" });
   await once(child, "exit");
   await vi.waitUntil(() => existsSync(join(dir, "env")), WAIT);

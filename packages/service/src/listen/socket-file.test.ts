@@ -86,7 +86,7 @@ describe("listenAt", () => {
       process.stdin.once("end", () => process.exit());
       console.log("ready");
     `;
-    const flags = ["--conditions=@steps/source", "--input-type=module", "-e", script, path];
+    const flags = ["--conditions=steps-source", "--input-type=module", "-e", script, path];
     const starters = Array.from({ length: 6 }, () => {
       const child = spawn(process.execPath, flags, { stdio: ["pipe", "pipe", "inherit"] });
       onTestFinished(() => void child.kill("SIGKILL"));
