@@ -36,6 +36,11 @@ export {
   type LoadedJob,
   type LoadedPipeline,
 } from "./load/loaded-pipeline.ts";
+export type { PlannedJob } from "./pipeline/decide-start.ts";
+export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./pipeline/plan-pipeline.ts";
+export { readDuration } from "./pipeline/read-duration.ts";
+export { type Need } from "./pipeline/read-needs.ts";
+export { isGate } from "./pipeline/stage-gates.ts";
 export {
   checkJobs,
   type TranslatedJob,

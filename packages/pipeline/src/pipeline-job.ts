@@ -6,6 +6,11 @@ export interface JobResult {
   readonly status: JobStatus;
   /** When true, those that need the job treat its failure as a success, and the pipeline passes. Default: false. */
   readonly isAllowedToFail?: boolean;
+  /**
+   * When true, a job that was skipped keeps those behind it from running, such as a manual job that GitLab waits for.
+   * Default: false.
+   */
+  readonly isBlocking?: boolean;
   /** The reason in one sentence, for a job that was skipped, cancelled or failed without a process. Absent otherwise. */
   readonly reason?: string;
   /** The outputs that other jobs can read, by name. Default: none. */

@@ -1,0 +1,61 @@
+import { quote } from "@steps/model";
+import { type Decision, isPassed, type JobResult, type JobResults, type PipelineState } from "@steps/pipeline";
+import type { LoadedJob } from "../load/loaded-pipeline.ts";
+import type { JobDecision } from "../rules/decide.ts";
+import type { VariableSources } from "../variables/collect-variables.ts";
+import type { Need } from "./read-needs.ts";
+import { readDuration } from "./read-duration.ts";
+import { isGate } from "./stage-gates.ts";
+
+/** A job that is in the pipeline. */
+export interface PlannedJob {
+  readonly job: LoadedJob;
+  readonly decision: JobDecision;
+  /** The jobs that it needs; absent for a job that runs after all stages before its own. */
+  readonly needs: readonly Need[] | undefined;
+  /** Whether it is a manual job that is started by hand. */
+  readonly isStarted: boolean;
+  /** Its variables by their sources, without those that are known only when it runs. */
+  readonly sources: VariableSources;
+}
+
+/** The moment when all jobs that a job waits for have ended. */
+export interface StartMoment {
+  readonly needs: readonly string[];
+  readonly results: JobResults;
+  readonly state: PipelineState;
+}
+
+/** Decides whether a job starts, by its `when` and what became of the jobs before it. */
+export function decideStart(planned: PlannedJob, { needs, results, state }: StartMoment): Decision<PlannedJob> {
+  const { job, decision, isStarted } = planned;
+  const before = needs.flatMap((id) => (results.has(id) ? [{ id, result: results.get(id) as JobResult }] : []));
+  const failed = before.find(({ result }) => result.status === "failure" && !isPassed(result));
+  const stopped = failed ?? before.find(({ result }) => hasNotRun(result, planned));
+  const skip = (reason: string, more: Partial<JobResult> = {}): Decision<PlannedJob> => ({
+    result: { status: "skipped", reason, ...more },
+  });
+  if (state.isCancelled) return { result: { status: "cancelled", reason: "The pipeline was cancelled" } };
+  const { when } = decision;
+  if (when === "on_failure" && failed === undefined) return skip("No job before it failed");
+  if (when !== "always" && when !== "on_failure" && stopped !== undefined) {
+    return skip(failed === undefined ? `${nameOf(stopped.id)} did not run` : `${nameOf(failed.id)} failed`, {
+      isBlocking: true,
+    });
+  }
+  if (when === "manual" && !isStarted) {
+    const isBlocking = decision.allowFailure === false;
+    return skip(isBlocking ? "It waits to be started by hand" : "It is started by hand", { isBlocking });
+  }
+  const delayMs = when === "delayed" ? readDuration(decision.startIn ?? "") : undefined;
+  return { run: { instances: [{ name: job.name, work: planned, delayMs }] } };
+}
+
+// A job that needs another by name does not run without it. Between stages only a job that others wait for holds them up.
+function hasNotRun({ status, isBlocking }: JobResult, { needs }: PlannedJob): boolean {
+  return isBlocking === true || status === "cancelled" || (status === "skipped" && needs !== undefined);
+}
+
+function nameOf(id: string): string {
+  return isGate(id) ? "A job of a stage before it" : quote(id);
+}

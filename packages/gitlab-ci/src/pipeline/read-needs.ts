@@ -1,0 +1,80 @@
+import type { YamlMapping, YamlNode } from "@steps/source";
+import { readPsychScalar } from "../psych.ts";
+import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
+import { isList, isMapping, stringOf } from "../load/nodes.ts";
+
+/** A job that another one needs. */
+export interface Need {
+  /** The name of the job, of one instance where it has several. */
+  readonly job: string;
+  /** Whether its artifacts are handed on. */
+  readonly hasArtifacts: boolean;
+  /** Whether the job may be missing from the pipeline. */
+  readonly isOptional: boolean;
+  /** The place in the file. */
+  readonly node: YamlNode;
+}
+
+/**
+ * Reads `needs` as jobs of the same pipeline ([needs](https://docs.gitlab.com/ci/yaml/#needs)). The name of a job with `parallel`
+ * stands for all of its instances, or for those that `parallel:matrix` names. Needs of other pipelines and projects are left out.
+ */
+export function readNeeds(node: YamlNode, { jobs, groups }: Pick<LoadedPipeline, "jobs" | "groups">): readonly Need[] {
+  const instancesOf = (name: string): readonly LoadedJob[] => {
+    const exact = jobs.get(name);
+    return exact === undefined ? (groups.get(name) ?? []) : [exact];
+  };
+  return itemsOf(node).flatMap((item): Need[] => {
+    const mapping = isMapping(item) ? item : undefined;
+    if (mapping?.entries.has("pipeline") === true || mapping?.entries.has("project") === true) return [];
+    const name = stringOf(mapping === undefined ? item : mapping.entries.get("job")?.value);
+    if (name === undefined) return [];
+    const common = {
+      hasArtifacts: booleanOf(mapping, "artifacts") ?? true,
+      isOptional: booleanOf(mapping, "optional") ?? false,
+      node: item,
+    };
+    const wanted = matrixOf(mapping);
+    const found = instancesOf(name).filter(
+      (job) => wanted.length === 0 || wanted.some((values) => hasValues(job, values)),
+    );
+    // A job that nothing is known of is a need all the same: whoever plans says that it is missing.
+    const names = found.length === 0 ? [name] : found.map((job) => job.name);
+    return names.map((job) => ({ job, ...common }));
+  });
+}
+
+// `!reference` leaves lists in lists.
+function itemsOf(node: YamlNode): readonly YamlNode[] {
+  return isList(node) ? node.items.flatMap(itemsOf) : [node];
+}
+
+function booleanOf(mapping: YamlMapping | undefined, key: string): boolean | undefined {
+  const node = mapping?.entries.get(key)?.value;
+  return node?.kind === "scalar" ? readPsychScalar(node).text === "true" : undefined;
+}
+
+type Values = ReadonlyMap<string, ReadonlySet<string>>;
+
+function matrixOf(mapping: YamlMapping | undefined): readonly Values[] {
+  const parallel = mapping?.entries.get("parallel")?.value;
+  const matrix = parallel !== undefined && isMapping(parallel) ? parallel.entries.get("matrix")?.value : undefined;
+  return (matrix === undefined ? [] : itemsOf(matrix))
+    .filter(isMapping)
+    .map(
+      ({ entries }): Values =>
+        new Map(
+          [...entries].map(([name, { value }]) => [
+            name,
+            new Set(itemsOf(value).flatMap((item) => (item.kind === "scalar" ? [readPsychScalar(item).text] : []))),
+          ]),
+        ),
+    );
+}
+
+function hasValues({ instance }: LoadedJob, values: Values): boolean {
+  return [...values].every(([name, wanted]) => {
+    const node = instance?.variables.get(name);
+    return node?.kind === "scalar" && wanted.has(readPsychScalar(node).text);
+  });
+}
