@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, relative } from "node:path";
 import { UsageError } from "@steps/console";
 import {
   type JudgedJob,
@@ -9,6 +9,7 @@ import {
   type Variable,
 } from "@steps/gitlab-ci";
 import { hasErrors } from "@steps/model";
+import { absolute } from "./absolute.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { findJob, givenVariables, type LocalJob, type ReadJobOptions } from "./read-job.ts";
 import { readLocalSituation } from "./situation/local-situation.ts";
@@ -29,7 +30,10 @@ export type JudgeOptions = ReadJobOptions & SituationOptions & { readonly maskVa
  */
 export async function readJudgedJob(options: JudgeOptions, path: string): Promise<LocalJudgedJob | undefined> {
   const { source, workDir, jobName, loading } = findJob(options, path);
-  const { situation, pipeline } = await readLocalSituation(options, { workDir, configPath: path });
+  const { situation, pipeline } = await readLocalSituation(options, {
+    workDir,
+    configPath: relative(workDir, absolute(path)),
+  });
   const overrides = { ...readVariablesFile(options.variablesFile), ...givenVariables(options) };
   const given = new Map<string, Variable>(
     Object.entries(overrides).map(([name, value]) => {

@@ -143,6 +143,8 @@ describe.skipIf(!hasProgram("git"))("local: a job and its rules", () => {
     const author = (await repository.git(["log", "-1", "--format=%an <%ae>"])).trim();
     expect(first).toBe(`<${sha}> <Say $HOME> <main> <${author}> <some-group-app> <build>`);
     expect(second).toBe("<> <> <main> <push> <Ada Lovelace>");
+    writeFileSync(join(world.work, "other.yml"), 'told: {script: [echo "<$CI_CONFIG_PATH>"]}\n');
+    expect(printed(await world.run(["local", join(world.work, "other.yml")]))).toEqual(["<other.yml>"]);
     await repository.git(["checkout", "-q", "-b", "Feature/Y"]);
     const merge = printed(await world.run(["local", "--job-name", "told", "--merge-request", "main"]));
     expect(merge[0]).toContain("<> <");
