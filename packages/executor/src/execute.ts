@@ -7,7 +7,7 @@ import { OutputPipePool } from "./output/output-pipes.ts";
 import { inPlace } from "./steps/resolve-reference.ts";
 import { type ExecuteHooks, type ExecuteRequest, type Run, tell } from "./run/run.ts";
 import { runDefinition } from "./steps/run-definition.ts";
-import { finishStep, guard } from "./run/finish-step.ts";
+import { runToldStep } from "./run/told-step.ts";
 import { runStep } from "./steps/run-step.ts";
 import { endWithout, type StepEnd } from "./outcome/step-end.ts";
 import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./values/secrets.ts";
@@ -52,7 +52,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
     signal: stop.signal,
   });
   try {
-    const { outcome, outputs } = await runJob(run);
+    const { outcome, outputs } = await runRootStep(run);
     return { outcome, outputs };
   } finally {
     stop.release();
@@ -101,19 +101,16 @@ function countOf(definition: Definition): number {
   return definition.type === "exec" ? 0 : definition.steps.length + (definition.finally?.length ?? 0);
 }
 
-async function runJob(run: Run): Promise<StepEnd> {
-  const files = new StepFiles(run.jobTmp);
-  tell(run, { type: "step-opened", at: Date.now(), path: "", name: "" });
-  let end: StepEnd;
-  try {
-    end = run.signal.aborted
-      ? endWithout(outcomeOfAbort(run.signal.reason))
-      : await guard(run, () => enterJob(run, files));
-  } finally {
-    files.remove();
-  }
-  finishStep(run, "", end);
-  return end;
+function runRootStep(run: Run): Promise<StepEnd> {
+  return runToldStep(run, { path: "", name: "" }, async () => {
+    if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason));
+    const files = new StepFiles(run.jobTmp);
+    try {
+      return await enterJob(run, files);
+    } finally {
+      files.remove();
+    }
+  });
 }
 
 async function enterJob(run: Run, files: StepFiles): Promise<StepEnd> {

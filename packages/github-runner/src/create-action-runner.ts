@@ -16,7 +16,7 @@ export function createActionRunner(openHost: () => Promise<ActionHost>): ActionR
   return {
     prepare: (run, level, list) => prepareActionsOfJob(run, level, { ...list, jobOf }),
     runItem: async (run, level, item) => runActionStep(run, level, { ...item, job: await jobOf(run) }),
-    runJob: async (run, level, definition) => runWorkflowJob(run, level, { definition, job: await jobOf(run) }),
+    runWorkflowJob: async (run, level, definition) => runWorkflowJob(run, level, { definition, job: await jobOf(run) }),
     runPosts: async (run) => (opened === undefined ? undefined : runPostsOfJob(run, await opened)),
     joinPaths: async (run, environment, added) =>
       opened === undefined ? {} : joinPaths(run, environment, { ...added, job: await opened }),

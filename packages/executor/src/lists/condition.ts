@@ -1,16 +1,7 @@
 import { defaultFunctions, type FunctionTable, parseTemplate } from "@steps/expression";
 import { type RuntimeValue, Sensitive, type StepControl } from "@steps/model";
 import type { Expander } from "../values/expander.ts";
-
-/** What went before a step of a list, as conditions may ask. */
-export interface Progress {
-  /** A step before it did not succeed, and was not allowed to. */
-  readonly hasFailed: boolean;
-  /** The run was cancelled, or its time is over. */
-  readonly isCancelled: boolean;
-  /** Steps behind `finally` do not need success. */
-  readonly isFinally: boolean;
-}
+import type { Progress } from "./list-language.ts";
 
 const STATUS_FUNCTIONS: readonly string[] = ["success", "failure", "always", "cancelled"];
 

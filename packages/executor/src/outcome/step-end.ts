@@ -1,6 +1,7 @@
 import type { Annotation, LogSummary, Outcome, RuntimeString, RuntimeValue, Status } from "@steps/model";
+import { isSuccess } from "./outcome.ts";
 
-/** How a step ended: what its caller and its last event need to know. */
+/** The end of a step: all that its list and its last event need to know. */
 export interface StepEnd {
   readonly outcome: Outcome;
   readonly outputs: Readonly<Record<string, RuntimeValue>>;
@@ -21,4 +22,14 @@ export interface StepEnd {
 /** The end of a step that gives nothing. */
 export function endWithout(outcome: Outcome): StepEnd {
   return { outcome, outputs: {}, exports: {} };
+}
+
+/** The end of a step that does not run. */
+export function endSkipped(skipReason: string): StepEnd {
+  return { ...endWithout({ status: "skipped" }), skipReason };
+}
+
+/** Whether a list goes on after this end: the step succeeded, did not run, or was allowed to fail. */
+export function letsListGoOn({ conclusion, outcome }: StepEnd): boolean {
+  return isSuccess(conclusion ?? outcome.status);
 }

@@ -25,7 +25,7 @@ export interface ActionRunner {
   /** Runs an item of a list that has turned out to be an action. */
   runItem(run: Run, level: Pick<Level, "path" | "environment">, item: ActionItem): Promise<StepEnd>;
   /** Runs a whole job that is written in the language of actions. */
-  runJob(run: Run, level: Level, definition: StepsDefinition): Promise<StepEnd>;
+  runWorkflowJob(run: Run, level: Level, definition: StepsDefinition): Promise<StepEnd>;
   /** Runs what actions want done after the job's last step, the last first. Returns the first failure; `undefined`: none. */
   runPosts(run: Run): Promise<Outcome | undefined>;
   /** Puts what steps that ran at the same time have added to the PATH in front of it for all steps to come. Returns the exports. */

@@ -3,11 +3,8 @@ import { resolve } from "node:path";
 import {
   type EnvironmentRecord,
   type ExecDefinition,
-  isStepsError,
   type LogSummary,
   mapObject,
-  messageOf,
-  type Outcome,
   revealString,
   type RuntimeString,
   sensitive,
@@ -21,7 +18,7 @@ import { createExpander } from "../values/expander.ts";
 import { readExports } from "../files/exports.ts";
 import { type Level, placesOf, scopeOf } from "../run/level.ts";
 import { lookupProgram } from "../process/lookup-program.ts";
-import { outcomeOfAbort, outcomeOfError } from "../outcome/outcome.ts";
+import { outcomeOfError } from "../outcome/outcome.ts";
 import { type Outputs, readDelegatedOutputs, readOutputs } from "../files/outputs.ts";
 import { placeScript } from "../files/place-script.ts";
 import { readStepFile } from "../files/read-step-file.ts";
@@ -29,7 +26,7 @@ import { type Run, tell } from "../run/run.ts";
 import type { ProcessEnd } from "../process/run-process.ts";
 import { secretWithin } from "../values/secrets.ts";
 import { leakReporter, type ReportLeak } from "../values/report-leak.ts";
-import { spawnFailure } from "../process/spawn-failure.ts";
+import { outcomeOfProcess } from "../process/outcome-of-process.ts";
 import { type ProcessClient, startProcess } from "../run/start-process.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 
@@ -149,7 +146,7 @@ function finish(run: Run, level: Level, call: ExecCall, { end, summary }: Ended)
     ...(signal === undefined ? {} : { signal }),
     ...(summary === undefined ? {} : { log: summary }),
   };
-  const outcome = outcomeOf(run, end);
+  const outcome = outcomeOfProcess(end, run.signal);
   if (outcome) return { outcome, outputs: {}, exports: {}, process };
   try {
     const onLeak = leakReporter(run, level.path);
@@ -160,23 +157,6 @@ function finish(run: Run, level: Level, call: ExecCall, { end, summary }: Ended)
   } catch (error) {
     return { outcome: outcomeOfError(error, "run"), outputs: {}, exports: {}, process };
   }
-}
-
-// Absent: the process did well.
-function outcomeOf(run: Run, { exitCode, signal, spawnError, logFailure }: ProcessEnd): Outcome | undefined {
-  if (spawnError) return outcomeOfError(spawnFailure(spawnError), "run");
-  if (logFailure) {
-    const { error } = logFailure;
-    const code = isStepsError(error) ? error.code : "LOG_FAILED";
-    return { status: "error", error: { code, message: `exec: cannot write the log: ${messageOf(error)}` } };
-  }
-  if (run.signal.aborted) return outcomeOfAbort(run.signal.reason, "exec: ");
-  if (signal !== undefined) {
-    return { status: "failure", signal, error: { code: "SIGNAL", message: `exec: signal: ${signal}` } };
-  }
-  if (exitCode === 0) return undefined;
-  const error = { code: "EXIT_STATUS", message: `exec: exit status ${exitCode}` };
-  return { status: "failure", ...(exitCode === undefined ? {} : { exitCode }), error };
 }
 
 const nothing = new Uint8Array();

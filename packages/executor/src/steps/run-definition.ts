@@ -11,7 +11,8 @@ import { actionsOf } from "../run/actions-of.ts";
 import { type Run, tell } from "../run/run.ts";
 import { secretEnvironment } from "../values/secrets.ts";
 import { withoutCredentials } from "../values/secret-reference.ts";
-import { type RunStep, runSequence } from "../lists/sequence.ts";
+import { runSequence } from "../lists/sequence.ts";
+import type { RunStep } from "../lists/step-language.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 
 /** A definition to carry out, with everything it is given. */
@@ -53,7 +54,7 @@ export async function runDefinition(run: Run, level: Level, call: DefinitionCall
   });
   if (isWorkflow) {
     const actions = await actionsOf(run);
-    return actions.runJob(run, inner, definition);
+    return actions.runWorkflowJob(run, inner, definition);
   }
   if (definition.type === "exec") {
     const { reference } = opened;

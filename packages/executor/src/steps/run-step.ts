@@ -2,13 +2,12 @@ import { setTimeout } from "node:timers/promises";
 import { emptySpec, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
 import { isNamed, kindOf } from "@steps/model/kinds";
 import { signalWithTimeout } from "../outcome/cancelled.ts";
-import { conditionFunctions, type Progress, skipReason } from "../lists/condition.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { expandEnv, expandName } from "../values/expand-env.ts";
-import { createExpander, escapePointer, type Expander } from "../values/expander.ts";
+import { createExpander, escapePointer } from "../values/expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "../values/inputs.ts";
 import { type Level, placesOf, scopeOf } from "../run/level.ts";
-import { finishStep, guard, outcomeOfThrown } from "../run/finish-step.ts";
+import { guard, outcomeOfThrown, runToldStep } from "../run/told-step.ts";
 import { isSuccess, outcomeOfAbort } from "../outcome/outcome.ts";
 import { leakReporter } from "../values/report-leak.ts";
 import type { OpenedStep } from "../run/opened-step.ts";
@@ -19,7 +18,8 @@ import { literalInputs } from "../values/literal-inputs.ts";
 import { runDefinition } from "./run-definition.ts";
 import { checkSecretNames, expandSecrets, resolveSecrets } from "../values/secrets.ts";
 import { withoutCredentials } from "../values/secret-reference.ts";
-import type { ListItem } from "../lists/sequence.ts";
+import { childPath } from "../lists/step-list.ts";
+import type { RunStep } from "../lists/step-language.ts";
 import { endWithout, type StepEnd } from "../outcome/step-end.ts";
 import { StepFiles } from "../run/step-files.ts";
 
@@ -40,45 +40,17 @@ interface Call {
 }
 
 /**
- * Runs one item of a list, if its condition holds: fetch and compile it, give it its inputs, run it, as often and as long as
- * it may. Says so from its first event to its last.
+ * Runs one item of a list whose condition holds: fetch and compile it, give it its inputs, run it, as often and as long as it
+ * may.
  */
-export async function runStep(run: Run, caller: Level, item: ListItem, progress: Progress): Promise<StepEnd> {
-  const { invocation, index, pointer } = item;
-  const path = caller.path === "" ? String(index) : `${caller.path}/${index}`;
+export const runStep: RunStep = async (run, caller, { invocation, path, pointer }) => {
   const files = new StepFiles(run.jobTmp);
-  const call: Call = { caller, invocation, path, itemPath: path, pointer, files };
-  openStep(run, call);
-  let end: StepEnd;
   try {
-    end = endOfCondition(run, call, progress) ?? (await runControlled(run, call));
+    return await runControlled(run, { caller, invocation, path, itemPath: path, pointer, files });
   } finally {
     files.remove();
   }
-  finishStep(run, path, end);
-  return end;
-}
-
-function openStep(run: Run, { path, invocation: { name, step } }: Call): void {
-  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(step) });
-}
-
-// A step that does not run: its condition is false, or has no value.
-function endOfCondition(run: Run, call: Call, progress: Progress): StepEnd | undefined {
-  const { caller, invocation, path, pointer } = call;
-  const expander = (): Expander =>
-    createExpander(run, () => scopeOf(run, caller), {
-      path,
-      source: caller.source,
-      functions: conditionFunctions(progress),
-    });
-  try {
-    const reason = skipReason(invocation.control, progress, expander, pointer);
-    return reason === undefined ? undefined : { ...endWithout({ status: "skipped" }), skipReason: reason };
-  } catch (error) {
-    return endWithout(outcomeOfThrown(run, error, "run"));
-  }
-}
+};
 
 async function runControlled(run: Run, call: Call): Promise<StepEnd> {
   const { timeoutMs, retry } = call.invocation.control ?? {};
@@ -104,21 +76,24 @@ async function runAttempts(
   const invocation: StepInvocation = { ...call.invocation, control };
   planAttempts(run, call, invocation);
   for (let attempt = 0; ; attempt++) {
-    const files = new StepFiles(run.jobTmp);
-    const path = `${call.path}/${attempt}`;
-    const once: Call = { ...call, invocation, path, files };
-    openStep(run, once);
-    let end: StepEnd;
-    try {
-      end = await runControlled(run, once);
-    } finally {
-      files.remove();
-    }
-    finishStep(run, path, end);
+    const end = await runAttempt(run, { ...call, invocation, path: childPath(call.path, attempt) });
     const { process: _process, ...outcome } = end;
     if (isSuccess(end.outcome.status) || attempt === max || run.signal.aborted) return outcome;
     if (!(await pause(Math.min(backoffMs * 2 ** attempt, MAX_BACKOFF_MS), run.signal))) return outcome;
   }
+}
+
+function runAttempt(run: Run, call: Call): Promise<StepEnd> {
+  const { path, invocation } = call;
+  const reference = withoutCredentials(invocation.step);
+  return runToldStep(run, { path, name: invocation.name, reference }, async () => {
+    const files = new StepFiles(run.jobTmp);
+    try {
+      return await runControlled(run, { ...call, files });
+    } finally {
+      files.remove();
+    }
+  });
 }
 
 function planAttempts(run: Run, { caller, path, files }: Call, invocation: StepInvocation): void {

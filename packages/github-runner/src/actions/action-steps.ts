@@ -1,29 +1,25 @@
 import {
-  cleanUpRun,
+  endSkipped,
   endWithout,
   ExecuteError,
-  finishStep,
-  guard,
-  isSuccess,
+  type ListItem,
+  type ListLanguage,
   mayBeAllowed,
+  type OpenItem,
   openReference,
-  outcomeOfAbort,
-  outcomeOfParent,
   outcomeOfThrown,
   type Run,
   signalWithTimeout,
   type StepEnd,
   tell,
-  withoutCredentials,
+  type Verdict,
 } from "@steps/executor/kit";
 import { evaluateCondition, evaluateTemplate, evaluateText, GithubExpressionError } from "@steps/github-language";
 import {
-  createObject,
   type Environment,
   type EnvironmentRecord,
   formatAction,
   mapObject,
-  type Outcome,
   reveal,
   type RuntimeString,
   type RuntimeValue,
@@ -42,46 +38,33 @@ export type RunAction = (run: Run, call: ActionCall, prepared?: ActionInstance) 
 /** The steps of a composite action, or of a job. */
 export interface ActionList {
   readonly scope: ActionScope;
-  readonly invocations: readonly StepInvocation[];
-  /** Where references of the list start. */
+  /** The absolute folder that references of the list start in. */
   readonly dir: string;
   readonly root: string | undefined;
   readonly posts: PostEntry[];
   readonly runAction: RunAction;
-  readonly onStatus: (status: Status) => void;
+  /** Called when the list fails or is cancelled; absent for a job. */
+  readonly onStatus?: (status: "failure" | "cancelled") => void;
 }
 
-/** What a list came to. */
-export interface ActionListEnd {
-  /** Of the first step that failed and was not allowed to. */
-  readonly outcome: Outcome | undefined;
-  readonly exports: Readonly<Record<string, RuntimeString>>;
-}
-
-/** Runs the steps in order; what asks for it runs after a failure and a cancel, too. */
-export async function runActionSteps(run: Run, list: ActionList): Promise<ActionListEnd> {
-  const exports = createObject<RuntimeString>();
-  let outcome: Outcome | undefined;
-  const noteAbort = (): void => {
-    if (!run.signal.aborted) return;
-    const abort = outcomeOfAbort(run.signal.reason);
-    outcome ??= abort;
-    // When the time of a step is over, that is none of the job; when that of the job is, it is cancelled.
-    list.onStatus(list.scope.isJob || abort.status === "cancelled" ? "cancelled" : "failure");
+/** A list in GitHub's language. */
+export function actionLanguage(run: Run, list: ActionList): ListLanguage<ListItem> {
+  const { scope, onStatus } = list;
+  return {
+    isJob: scope.isJob,
+    tellsConclusion: true,
+    titleOf: ({ invocation }) => shownTitle(run, scope, invocation),
+    labelOf: ({ invocation }) => JSON.stringify(titleOf(invocation)),
+    isLeftOut: () => false,
+    judge: (item) => judge(run, scope, item),
+    runItem: (part, item) => runWithTimeout(part, list, item),
+    allowsFailure: ({ invocation }, { outcome }) =>
+      mayBeAllowed(outcome.status) && allowsFailure(run, scope, invocation),
+    keepEnd({ invocation: { name } }, end) {
+      scope.steps[name] = contextOf(end) as Value;
+    },
+    onStatus,
   };
-  for (const [index, invocation] of list.invocations.entries()) {
-    noteAbort();
-    const end = await runItem(run, list, { invocation, index });
-    Object.assign(exports, end.exports);
-    if (!isSuccess(end.conclusion ?? end.outcome.status)) {
-      outcome ??= outcomeOfParent(end.outcome, JSON.stringify(titleOf(invocation)));
-      list.onStatus(end.outcome.status === "cancelled" ? "cancelled" : "failure");
-    }
-    if (invocation.name !== "") list.scope.steps[invocation.name] = contextOf(end) as Value;
-    if (end.endsList === true) break;
-  }
-  noteAbort();
-  return { outcome, exports };
 }
 
 const MAX_TITLE_LENGTH = 100;
@@ -103,30 +86,6 @@ function contextOf(end: StepEnd): Record<string, Value> {
 
 function wordOf(status: Status): string {
   return ["success", "skipped", "cancelled"].includes(status) ? status : "failure";
-}
-
-interface Item {
-  readonly invocation: StepInvocation;
-  readonly index: number;
-}
-
-interface ItemEnd extends StepEnd {
-  /** Nothing comes after it, not even what runs always. */
-  readonly endsList?: boolean;
-}
-
-async function runItem(run: Run, list: ActionList, item: Item): Promise<ItemEnd> {
-  const { scope } = list;
-  const { invocation, index } = item;
-  const path = scope.path === "" ? String(index) : `${scope.path}/${index}`;
-  const title = shownTitle(run, scope, invocation);
-  const reference = withoutCredentials(invocation.step);
-  tell(run, { type: "step-opened", at: Date.now(), path, name: title, reference });
-  const end: ItemEnd = await guard(run, () => runIfItHolds(run, list, { ...item, path, title }));
-  const isAllowed = mayBeAllowed(end.outcome.status) && end.endsList !== true && allowsFailure(run, scope, invocation);
-  const concluded: ItemEnd = isAllowed ? { ...end, conclusion: "success" } : end;
-  finishStep(run, path, concluded);
-  return concluded;
 }
 
 function shownTitle(run: Run, scope: ActionScope, invocation: StepInvocation): string {
@@ -155,15 +114,8 @@ export function allowsFailure(run: Run, scope: ActionScope, { github, control }:
   }
 }
 
-interface OpenItem extends Item {
-  readonly path: string;
-  readonly title: string;
-}
-
-async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise<ItemEnd> {
-  const { scope } = list;
-  const { invocation, path } = item;
-  const environment = scope.environment;
+function judge(run: Run, scope: ActionScope, { invocation, path }: ListItem): Verdict {
+  const { environment } = scope;
   const condition = invocation.github?.if;
   const id = idOf(scope, invocation, path);
   const holdsFor = (status: ReturnType<typeof statusOf>) =>
@@ -176,28 +128,22 @@ async function runIfItHolds(run: Run, list: ActionList, item: OpenItem): Promise
       return false;
     }
   };
-  let verdict: ReturnType<typeof holdsFor>;
+  let answer: ReturnType<typeof holdsFor>;
   try {
-    verdict = holdsFor(statusOf(run, scope, false));
+    answer = holdsFor(statusOf(run, scope, false));
   } catch (error) {
     // As with GitHub: a condition that cannot be evaluated fails a step of the job, and ends a composite action.
-    return { ...endWithout(outcomeOfThrown(run, error, "run")), endsList: scope.status !== undefined };
+    return { holds: false, end: endWithout(outcomeOfThrown(run, error, "run")), endsList: !scope.isJob };
   }
-  const { holds, explanation, warning } = verdict;
+  const { holds, explanation, warning } = answer;
   if (warning !== undefined) {
     tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "condition", message: warning });
   }
-  if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
-  const goesOn = condition !== undefined && holdsOnCancel();
-  const cleanUp = goesOn ? cleanUpRun(run) : { run, release() {} };
-  try {
-    return await runWithTimeout(cleanUp.run, list, item);
-  } finally {
-    cleanUp.release();
-  }
+  if (!holds) return { holds: false, end: endSkipped(explanation) };
+  return { holds: true, isInAnyCase: condition !== undefined && holdsOnCancel() };
 }
 
-async function runWithTimeout(run: Run, list: ActionList, item: OpenItem): Promise<StepEnd> {
+async function runWithTimeout(run: Run, list: ActionList, item: ListItem & OpenItem): Promise<StepEnd> {
   // Composite actions know no time limits.
   const minutes = list.scope.isJob ? timeoutOf(run, list.scope, item.invocation) : undefined;
   const stop = signalWithTimeout(run.signal, minutes === undefined ? undefined : minutes * 60_000);
@@ -215,8 +161,9 @@ function timeoutOf(run: Run, scope: ActionScope, { github }: StepInvocation): nu
   throw new ExecuteError("EXPRESSION_FAILED", "timeout-minutes: it is no number of minutes");
 }
 
-async function runOpened(run: Run, list: ActionList, { invocation, path, title }: OpenItem): Promise<StepEnd> {
+async function runOpened(run: Run, list: ActionList, item: ListItem & OpenItem): Promise<StepEnd> {
   const { scope, dir, root, posts } = list;
+  const { invocation, path, title } = item;
   const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
   const opened = await openReference(run, invocation.step, {
     caller: { dir, root, environment: scope.environment, source: { pointer: "", positionOf: undefined } },

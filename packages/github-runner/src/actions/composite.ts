@@ -1,9 +1,9 @@
-import { ExecuteError, type Run, type StepEnd } from "@steps/executor/kit";
+import { ExecuteError, itemsOf, type Run, type StepEnd, StepList } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
-import { createObject, mapObject, type Outcome, type RuntimeValue, type Status, type Value } from "@steps/model";
+import { createObject, mapObject, type RuntimeValue, type Status, type Value } from "@steps/model";
 import type { ActionInstance } from "./action-instance.ts";
 import { type ActionScope, evaluationOf } from "./action-scope.ts";
-import { type RunAction, runActionSteps } from "./action-steps.ts";
+import { actionLanguage, type RunAction } from "./action-steps.ts";
 import { inputText } from "../process/action-process.ts";
 
 /** Composite actions that call composite actions, below the one of the job. */
@@ -22,19 +22,21 @@ export async function runComposite(
   }
   let status: Status = "success";
   const scope: ActionScope = { ...own, path, steps: createObject<Value>(), status: () => status };
-  const { outcome, exports } = await runActionSteps(run, {
+  const { dir, root } = instance.call.opened;
+  const language = actionLanguage(run, {
     scope,
-    invocations: definition.steps,
-    dir: instance.call.opened.dir,
-    root: instance.call.opened.root,
+    dir,
+    root,
     posts,
     runAction,
     onStatus: (next) => {
       if (status !== "cancelled") status = next;
     },
   });
+  const list = new StepList(run, language);
+  await list.runInOrder(itemsOf(path, definition.steps));
   const outputs = outputsOf(run, scope, definition.outputs);
-  return { outcome: outcome ?? ({ status: "success" } satisfies Outcome), outputs, exports };
+  return { outcome: list.outcome ?? { status: "success" }, outputs, exports: list.exports };
 }
 
 /** The outputs of a list of steps: texts. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ExecuteError, isSuccess, type Run, type StepEnd, tell } from "@steps/executor/kit";
+import { ExecuteError, letsListGoOn, type Run, type StepEnd, tell } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
 import { createObject, type EnvironmentRecord, revealString, type RuntimeString, sensitive } from "@steps/model";
 import { jobVariable } from "../job/action-job.ts";
@@ -54,10 +54,10 @@ async function runPreInPlace(run: Run, instance: ActionInstance): Promise<void> 
   };
   const { title, allowsFailure } = call;
   const entry = { title, reference, scope, condition, run: runIt, allowsFailure };
-  const { outcome, conclusion } = await runPhase(run, entry, { path: String(run.state.nextPhase++), phase: "pre" });
-  if (!isSuccess(conclusion ?? outcome.status)) {
-    throw new ExecuteError("PHASE_FAILED", `pre: ${outcome.error?.message ?? outcome.status}`);
-  }
+  const end = await runPhase(run, entry, { path: String(run.state.nextPhase++), phase: "pre" });
+  if (letsListGoOn(end)) return;
+  const { status, error } = end.outcome;
+  throw new ExecuteError("PHASE_FAILED", `pre: ${error?.message ?? status}`);
 }
 
 /** Registers what the action wants done afterwards, the moment its first phase starts. */

@@ -1,18 +1,18 @@
 import {
-  finishStep,
-  guard,
   inPlace,
   outcomeOfAbort,
-  outcomeOfError,
+  outcomeOfProcess,
   placesOf,
+  type ProcessEnd,
   type Run,
+  runToldStep,
   startProcess,
   type StepEnd,
   StepFiles,
   type StepLog,
   tell,
 } from "@steps/executor/kit";
-import { createObject, emptySpec, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+import { createObject, emptySpec, type EnvironmentRecord, type Outcome, type RuntimeString } from "@steps/model";
 
 /** A command of a container engine that is a step of its own, before those of the job. */
 export interface CliStep {
@@ -34,12 +34,9 @@ export interface CliStep {
 }
 
 /** Runs a command in a record of its own with the phase `pre`. */
-export async function runCliStep(run: Run, step: CliStep): Promise<StepEnd> {
+export function runCliStep(run: Run, step: CliStep): Promise<StepEnd> {
   const path = String(run.state.nextPhase++);
-  tell(run, { type: "step-opened", at: Date.now(), path, name: step.name, phase: "pre" });
-  const end = await guard(run, () => runCli(run, path, step));
-  finishStep(run, path, end);
-  return end;
+  return runToldStep(run, { path, name: step.name, phase: "pre" }, () => runCli(run, path, step));
 }
 
 async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
@@ -63,18 +60,14 @@ async function runCli(run: Run, path: string, step: CliStep): Promise<StepEnd> {
     step.isQuiet === true ? withoutStdout(log) : log,
   );
   const summary = await log.close();
-  const { exitCode, signal, spawnError } = ended;
-  const process = {
-    exitCode,
-    signal,
-    log: summary,
-  };
-  const without = { outputs: {}, exports: {}, process };
-  if (spawnError !== undefined) return { outcome: outcomeOfError(spawnError, "run"), ...without };
-  if (run.signal.aborted) return { outcome: outcomeOfAbort(run.signal.reason), ...without };
-  if (exitCode === 0) return { outcome: { status: "success" }, ...without };
-  const error = { code: "EXIT_STATUS", message: `${failure}: exit status ${exitCode ?? signal}` };
-  return { outcome: { status: "failure", exitCode, error }, ...without };
+  const { exitCode, signal } = ended;
+  const process = { exitCode, signal, log: summary };
+  return { outcome: outcomeOf(run, ended, failure), outputs: {}, exports: {}, process };
+}
+
+function outcomeOf(run: Run, end: ProcessEnd, failure: string): Outcome {
+  if (run.signal.aborted) return outcomeOfAbort(run.signal.reason);
+  return outcomeOfProcess(end, run.signal, `${failure}: `) ?? { status: "success" };
 }
 
 function withoutStdout(log: StepLog): StepLog {

@@ -1,15 +1,6 @@
 import type { ContainerCli } from "@steps/containers";
 import { endOfLog, inspectContainer, waitForHealth } from "@steps/containers/job";
-import {
-  endWithout,
-  ExecuteError,
-  finishStep,
-  guard,
-  outcomeOfAbort,
-  type Run,
-  type StepEnd,
-  tell,
-} from "@steps/executor/kit";
+import { endWithout, ExecuteError, outcomeOfAbort, type Run, runToldStep, type StepEnd } from "@steps/executor/kit";
 
 /** A service whose health is waited for. */
 export interface WaitedService {
@@ -20,12 +11,9 @@ export interface WaitedService {
 }
 
 /** Waits until a service says that it is healthy, in a record of its own; its log's end is there when it does not. */
-export async function waitHealthy(run: Run, service: WaitedService): Promise<StepEnd> {
+export function waitHealthy(run: Run, service: WaitedService): Promise<StepEnd> {
   const path = String(run.state.nextPhase++);
-  tell(run, { type: "step-opened", at: Date.now(), path, name: service.title, phase: "pre" });
-  const end = await guard(run, () => wait(run, path, service));
-  finishStep(run, path, end);
-  return end;
+  return runToldStep(run, { path, name: service.title, phase: "pre" }, () => wait(run, path, service));
 }
 
 async function wait(run: Run, path: string, { cli, container }: WaitedService): Promise<StepEnd> {

@@ -1,15 +1,13 @@
 import {
   cleanUpRun,
-  endWithout,
-  finishStep,
-  guard,
-  isSuccess,
+  endSkipped,
+  letsListGoOn,
   mayBeAllowed,
   outcomeOfParent,
-  outcomeOfThrown,
   type Run,
+  runToldStep,
   type StepEnd,
-  tell,
+  type StepOpening,
   withoutCredentials,
 } from "@steps/executor/kit";
 import { evaluateCondition } from "@steps/github-language";
@@ -42,46 +40,33 @@ export async function runPhase(
   entry: PhaseEntry,
   place: { readonly path: string; readonly phase: "pre" | "post" },
 ): Promise<StepEnd> {
-  const { path, phase } = place;
+  const { phase } = place;
   const name = `${phase === "pre" ? "Pre" : "Post"} ${entry.title}`;
-  tell(run, { type: "step-opened", at: Date.now(), path, name, reference: withoutCredentials(entry.reference), phase });
-  const ended = await guard(run, async () => {
+  return tellPhase(run, entry, { ...place, name }, async () => {
     const status = statusOf(run, entry.scope, true);
     const { holds, explanation } = evaluateCondition(entry.condition, { ...evaluationOf(run, entry.scope), status });
-    if (!holds) return { ...endWithout({ status: "skipped" }), skipReason: explanation };
-    return entry.run(run, path);
+    return holds ? entry.run(run, place.path) : endSkipped(explanation);
   });
-  return finishPhase(run, path, { ended, allowsFailure: entry.allowsFailure });
 }
 
-/** A phase that cannot so much as begin. */
-export function refusePhase(
+/** Tells of a `pre` that cannot so much as begin, because of an error. */
+export function refusePre(
   run: Run,
   entry: Pick<PhaseEntry, "title" | "reference" | "allowsFailure">,
   { path, error }: { readonly path: string; readonly error: unknown },
-): StepEnd {
-  const { title, reference, allowsFailure } = entry;
-  const name = `Pre ${title}`;
-  tell(run, {
-    type: "step-opened",
-    at: Date.now(),
-    path,
-    name,
-    reference: withoutCredentials(reference),
-    phase: "pre",
-  });
-  return finishPhase(run, path, { ended: endWithout(outcomeOfThrown(run, error, "run")), allowsFailure });
+): Promise<StepEnd> {
+  return tellPhase(run, entry, { path, phase: "pre", name: `Pre ${entry.title}` }, () => Promise.reject(error));
 }
 
-function finishPhase(
+function tellPhase(
   run: Run,
-  path: string,
-  { ended, allowsFailure }: { readonly ended: StepEnd; readonly allowsFailure: PhaseEntry["allowsFailure"] },
-): StepEnd {
-  const isAllowed = mayBeAllowed(ended.outcome.status) && allowsFailure(run);
-  const end: StepEnd = isAllowed ? { ...ended, conclusion: "success" } : ended;
-  finishStep(run, path, end);
-  return end;
+  { reference, allowsFailure }: Pick<PhaseEntry, "reference" | "allowsFailure">,
+  opening: Pick<StepOpening, "path" | "phase" | "name">,
+  body: () => Promise<StepEnd>,
+): Promise<StepEnd> {
+  return runToldStep(run, { ...opening, reference: withoutCredentials(reference) }, body, (end) =>
+    mayBeAllowed(end.outcome.status) && allowsFailure(run) ? { ...end, conclusion: "success" } : end,
+  );
 }
 
 /** Runs what was put aside, the last first, whatever happened before; returns the first failure. */
@@ -100,9 +85,9 @@ export async function runPosts(
     if (!entry.isNeeded()) continue;
     const cleanUp = cleanUpRun(run);
     try {
-      const { outcome, conclusion } = await runPhase(cleanUp.run, entry, { path: options.pathOf(), phase: "post" });
-      if (isSuccess(conclusion ?? outcome.status)) continue;
-      failure ??= { outcome, title: entry.title };
+      const end = await runPhase(cleanUp.run, entry, { path: options.pathOf(), phase: "post" });
+      if (letsListGoOn(end)) continue;
+      failure ??= { outcome: end.outcome, title: entry.title };
       options.onFailure?.();
     } finally {
       cleanUp.release();

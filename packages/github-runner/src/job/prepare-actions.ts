@@ -1,4 +1,4 @@
-import { ExecuteError, literalInputs, type OpenedStep, openReference, type Run } from "@steps/executor/kit";
+import { childPath, ExecuteError, literalInputs, type OpenedStep, openReference, type Run } from "@steps/executor/kit";
 import {
   type ActionReference,
   formatAction,
@@ -83,7 +83,7 @@ interface Walk {
 async function prepareList(run: Run, list: PreparedList, walk: Walk): Promise<Prepared[]> {
   const found: Prepared[] = [];
   for (const [index, invocation] of list.invocations.entries()) {
-    const path = walk.path === "" ? String(index) : `${walk.path}/${index}`;
+    const path = childPath(walk.path, index);
     const { step } = invocation;
     if (step.kind === "inline" && step.specDefinition.definition.type === "steps") {
       const { steps, finally: last = [] } = step.specDefinition.definition;

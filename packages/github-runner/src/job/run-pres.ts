@@ -1,9 +1,9 @@
-import { type ExpandGiven, isSuccess, type Run, type StepEnd } from "@steps/executor/kit";
+import { childPath, type ExpandGiven, letsListGoOn, type Run, type StepEnd } from "@steps/executor/kit";
 import type { StepInvocation } from "@steps/model";
 import { type ActionInstance, createInstance, tellPlan } from "../actions/action-instance.ts";
 import type { ActionScope } from "../actions/action-scope.ts";
 import { allowsFailure, invocationOf, titleOf } from "../actions/action-steps.ts";
-import { type PostEntry, refusePhase, runPhase } from "./post-steps.ts";
+import { type PostEntry, refusePre, runPhase } from "./post-steps.ts";
 import type { Prepared } from "./prepare-actions.ts";
 import { putAside, runPhaseOf } from "../actions/run-action.ts";
 
@@ -23,7 +23,7 @@ export async function runPres(run: Run, prepared: readonly Prepared[], call: Pre
   for (const item of prepared) {
     if (!item.action.wantsPre) continue;
     const end = await runPreOf(run, item, call);
-    if (!isSuccess(end.conclusion ?? end.outcome.status)) failure ??= end;
+    if (!letsListGoOn(end)) failure ??= end;
   }
   return failure;
 }
@@ -32,7 +32,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
   const { invocation, action, index } = item;
   const { scope } = call;
   const at = call.pathOf();
-  const path = call.listPath === "" ? String(index) : `${call.listPath}/${index}`;
+  const path = childPath(call.listPath, index);
   const title = call.titleOf(invocation);
   const { reference } = action.opened;
   const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
@@ -45,7 +45,7 @@ async function runPreOf(run: Run, item: Prepared, call: PreCall): Promise<StepEn
     const id = invocation.name;
     instance = createInstance(run, { caller, path, title, id, opened, given, env, posts, allowsFailure: mayFail });
   } catch (error) {
-    return refusePhase(run, { title, reference, allowsFailure: mayFail }, { path: at, error });
+    return refusePre(run, { title, reference, allowsFailure: mayFail }, { path: at, error });
   }
   scope.job.keepInstance(path, instance);
   const condition = instance.part.preIf ?? "always()";

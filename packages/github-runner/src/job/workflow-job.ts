@@ -1,10 +1,10 @@
-import { LeftProcesses, type Level, type Run, type StepEnd } from "@steps/executor/kit";
+import { itemsOf, LeftProcesses, type Level, type Run, type StepEnd, StepList } from "@steps/executor/kit";
 import { createObject, type StepsDefinition, type Value } from "@steps/model";
 import { evaluateText } from "@steps/github-language";
 import { mapObject, type RuntimeString } from "@steps/model";
 import type { ActionJob } from "./action-job.ts";
 import { type ActionScope, evaluationOf, NO_ACTION } from "../actions/action-scope.ts";
-import { type ActionList, invocationOf, runActionSteps, titleOf } from "../actions/action-steps.ts";
+import { actionLanguage, invocationOf, titleOf } from "../actions/action-steps.ts";
 import { outputsOf } from "../actions/composite.ts";
 import type { OpenContainers, WantedContainers } from "../containers/open-job-containers.ts";
 import { runPostsOfJob } from "./post-steps.ts";
@@ -25,14 +25,14 @@ export interface WorkflowJob {
 export async function runWorkflowJob(run: Run, level: Level, own: WorkflowJob): Promise<StepEnd> {
   const left = new LeftProcesses();
   try {
-    return await runJob({ ...run, left }, level, own);
+    return await runInside({ ...run, left }, level, own);
   } finally {
     const { cookie, hurry } = run;
     await left.end(cookie, hurry);
   }
 }
 
-async function runJob(run: Run, level: Level, { definition, job }: WorkflowJob): Promise<StepEnd> {
+async function runInside(run: Run, level: Level, { definition, job }: WorkflowJob): Promise<StepEnd> {
   job.contexts = definition.github?.contexts ?? createObject<Value>();
   const inputs = job.contexts["inputs"];
   const scope: ActionScope = {
@@ -46,8 +46,7 @@ async function runJob(run: Run, level: Level, { definition, job }: WorkflowJob):
     isJob: true,
   };
   exportEnv(run, scope, definition.env);
-  const list = { invocations: definition.steps, dir: level.dir, root: level.root };
-  const prepared = await prepareActions(run, list);
+  const prepared = await prepareActions(run, { invocations: definition.steps, dir: level.dir, root: level.root });
   const { container, services } = definition.github ?? {};
   const hasContainers = container !== undefined || services !== undefined;
   const containers = hasContainers ? await openContainers(run, scope, { container, services }) : undefined;
@@ -55,7 +54,7 @@ async function runJob(run: Run, level: Level, { definition, job }: WorkflowJob):
     if (containers?.failure !== undefined) return containers.failure;
     const { base } = containers ?? {};
     const inside = base === undefined ? scope : { ...scope, environment: scope.environment.above(base) };
-    return await runSteps(run, { definition, list, prepared, scope: inside });
+    return await runPhases(run, level, { definition, prepared, scope: inside });
   } finally {
     await containers?.close();
   }
@@ -79,36 +78,28 @@ async function openContainers(
 
 interface OpenJob {
   readonly definition: StepsDefinition;
-  readonly list: Pick<ActionList, "invocations" | "dir" | "root">;
   readonly prepared: Awaited<ReturnType<typeof prepareActions>>;
   readonly scope: ActionScope;
 }
 
-async function runSteps(run: Run, { definition, list, prepared, scope }: OpenJob): Promise<StepEnd> {
+async function runPhases(run: Run, { dir, root }: Level, { definition, prepared, scope }: OpenJob): Promise<StepEnd> {
   const { job } = scope;
+  const { posts } = job;
+  const list = new StepList(run, actionLanguage(run, { scope, dir, root, posts, runAction }));
   const before = await runPres(run, prepared, {
     scope,
-    posts: job.posts,
+    posts,
     listPath: "",
     expand: ({ invocation }) => invocationOf(run, scope, invocation),
     pathOf: () => String(run.state.nextPhase++),
     titleOf,
   });
-  if (before !== undefined) run.state.hasFailed = true;
-  const { outcome, exports } = await runActionSteps(run, {
-    ...list,
-    scope,
-    posts: job.posts,
-    runAction,
-    onStatus: (status) => {
-      run.state.hasFailed = true;
-      if (status === "cancelled") run.state.isCancelled = true;
-    },
-  });
+  if (before !== undefined) list.fail(before.outcome);
+  await list.runInOrder(itemsOf(scope.path, definition.steps));
   const after = await runPostsOfJob(run, job);
-  const failed = before?.outcome ?? outcome ?? after;
+  if (after !== undefined) list.fail(after);
   const outputs = outputsOf(run, scope, definition.outputs);
-  return { outcome: failed ?? { status: "success" }, outputs, exports };
+  return { outcome: list.outcome ?? { status: "success" }, outputs, exports: list.exports };
 }
 
 // What steps write to GITHUB_ENV wins over it, so it is below that.

@@ -2,12 +2,11 @@ import {
   endWithout,
   lookupProgram,
   outcomeOfAbort,
-  outcomeOfError,
+  outcomeOfProcess,
   placesOf,
   type ProcessClient,
   type ProcessEnd,
   type Run,
-  spawnFailure,
   startProcess,
   type StepEnd,
   StepFiles,
@@ -16,10 +15,8 @@ import { createInterpreter, isBlockedVariable } from "@steps/github-language/com
 import {
   createObject,
   type EnvironmentRecord,
-  isStepsError,
   type LogSummary,
   mapObject,
-  messageOf,
   type Outcome,
   revealString,
   type RuntimeString,
@@ -191,27 +188,13 @@ function finish(run: Run, { end, summary, effects, written, process }: Ended): S
   };
 }
 
-function outcomeOf(
-  run: Run,
-  { exitCode, signal, spawnError, logFailure }: ProcessEnd,
-  problems: readonly string[],
-): Outcome {
-  if (spawnError) return outcomeOfError(spawnFailure(spawnError), "run");
-  if (logFailure) {
-    const { error } = logFailure;
-    const code = isStepsError(error) ? error.code : "LOG_FAILED";
-    const said = code === "MASKS_TOO_MANY" ? messageOf(error) : `cannot write the log: ${messageOf(error)}`;
-    return { status: "error", error: { code, message: `exec: ${said}` } };
+function outcomeOf(run: Run, end: ProcessEnd, problems: readonly string[]): Outcome {
+  const outcome = outcomeOfProcess(end, run.signal);
+  if (outcome?.error?.code === "EXIT_STATUS" && end.exitCode === 127) {
+    const message = `${outcome.error.message} (a program was not found: GitHub's machines have more installed)`;
+    return { ...outcome, error: { ...outcome.error, message } };
   }
-  if (run.signal.aborted) return outcomeOfAbort(run.signal.reason, "exec: ");
-  if (signal !== undefined) {
-    return { status: "failure", signal, error: { code: "SIGNAL", message: `exec: signal: ${signal}` } };
-  }
-  if (exitCode !== 0) {
-    const hint = exitCode === 127 ? " (a program was not found: GitHub's machines have more installed)" : "";
-    const error = { code: "EXIT_STATUS", message: `exec: exit status ${exitCode}${hint}` };
-    return { status: "failure", exitCode, error };
-  }
+  if (outcome !== undefined) return outcome;
   const [problem] = problems;
   if (problem === undefined) return { status: "success" };
   return { status: "failure", error: { code: "WORKFLOW_COMMAND_INVALID", message: problem } };
