@@ -21,7 +21,7 @@ import { isWorkflow } from "./is-workflow.ts";
 import { readTextOrReference, readWorkflow, type TextInput, type TextOptions } from "./read-input.ts";
 import { workflowJobNames } from "./read-workflow-job.ts";
 import { StopSignals } from "./signals.ts";
-import { isCiFile } from "./validate/find-files.ts";
+import { isCiFile } from "./find-files.ts";
 
 /** The lock of everything that is named. `undefined` if something is wrong, which was shown. */
 export async function lockText(

@@ -15,7 +15,7 @@ import { absolute } from "./absolute.ts";
 import { StopSignals } from "./signals.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { readWorkflowJob } from "./read-workflow-job.ts";
-import { isMessageFile } from "./validate/find-files.ts";
+import { isMessageFile } from "./find-files.ts";
 
 /** Flags of commands that read any kind of input without running it. */
 export const inputFlags = {

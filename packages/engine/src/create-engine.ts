@@ -12,7 +12,8 @@ import { sourcedCache } from "./components/sourced-cache.ts";
 import { privateDirectory, userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
-import { type LoaderOptions, StepLoader } from "./load-step.ts";
+import type { LoadOptions } from "./load-options.ts";
+import { StepLoader } from "./load-step.ts";
 import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
@@ -60,13 +61,6 @@ export interface Engine extends AsyncDisposable {
   load(reference: StepReference, baseDir: string, options: LoadOptions): Promise<LoadedStep>;
   /** Compiles everything that a compiled step names, as far as that can be known without running it, and checks the calls. */
   check(root: CheckRoot | CheckReference, options: LoadOptions): Promise<CheckedTree>;
-}
-
-export interface LoadOptions extends Pick<
-  LoaderOptions,
-  "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "requiresTypes" | "vars"
-> {
-  readonly signal: AbortSignal;
 }
 
 /** Puts compiler, cache, executor and trace together. One engine serves one job: versions that may move are looked up once. */

@@ -12,7 +12,8 @@ export type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps
 export type { CheckedStep } from "./check/checked-step.ts";
 export { type ComponentSource, parseComponentSource, type SourceProblem } from "./components/component-source.ts";
 export { formatLock, type Lock, type LockedComponent, lockedOf, parseLock } from "./components/lock.ts";
-export { createEngine, type Engine, type EngineOptions, type LoadOptions } from "./create-engine.ts";
+export { createEngine, type Engine, type EngineOptions } from "./create-engine.ts";
+export type { LoadOptions } from "./load-options.ts";
 export { type Directories, privateDirectory, userDirectories } from "./directories.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
 export { foldJournal, type FoldedJournal } from "./fold-journal.ts";

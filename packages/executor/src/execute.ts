@@ -37,11 +37,8 @@ const STARTS_AT_ONCE = 16;
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
   const stop = signalWithTimeout(signal, request.timeoutMs);
-  const { pipeReserve: reserve, reaper } = request;
-  const pipes = new OutputPipePool(request.jobTmp, {
-    reserve,
-    reaper,
-  });
+  const { pipeReserve: reserve, reaper: maker } = request;
+  const pipes = new OutputPipePool(request.jobTmp, { reserve, maker });
   pipes.prepare();
   const spawner = new Spawner(request.spawnerAfter);
   const run = createRun(request, {

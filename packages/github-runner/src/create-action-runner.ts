@@ -1,10 +1,10 @@
 import type { ActionRunner, Run } from "@steps/executor/kit";
-import { prepareActionsOfJob, runActionStep } from "./actions/action-step.ts";
+import { prepareActionsOfJob, runActionStep } from "./lists/action-step.ts";
 import type { ActionHost } from "./job/action-host.ts";
 import { ActionJob } from "./job/action-job.ts";
-import { joinPaths } from "./job/join-paths.ts";
-import { runPostsOfJob } from "./job/post-steps.ts";
-import { runWorkflowJob } from "./job/workflow-job.ts";
+import { joinPaths } from "./process/join-paths.ts";
+import { runPostsOfJob } from "./actions/phases.ts";
+import { runWorkflowJob } from "./lists/workflow-job.ts";
 
 /**
  * Makes what runs the GitHub actions of one run. The host is opened when the first action begins, after all of them were

@@ -1,6 +1,6 @@
 import type { JobTable } from "./job-submission.ts";
-import { lazyHandler } from "./listen/lazy-handler.ts";
-import type { RequestHandler } from "./listen/request-handler.ts";
+import { lazyHandler } from "./request/lazy-handler.ts";
+import type { RequestHandler } from "./request/request-handler.ts";
 import type { OperatorLog } from "./operator-log.ts";
 
 /** The parts that a service is made of. */

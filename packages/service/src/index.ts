@@ -13,7 +13,7 @@ export { createService, type Service, type ServiceOptions } from "./create-servi
 export { listenPort, type PortOptions } from "./listen/listen-port.ts";
 export { listenUnix } from "./listen/listen-unix.ts";
 export { drainListeners, type Listener, stopService } from "./listen/listener.ts";
-export type { RequestHandler, ServerReply, ServerRequest } from "./listen/request-handler.ts";
+export type { RequestHandler, ServerReply, ServerRequest } from "./request/request-handler.ts";
 export { describeFault, type OperatorLog } from "./operator-log.ts";
 export { ERROR_HEADER } from "./wire/connect-error.ts";
 export { TOKEN_HEADER } from "./wire/job-access.ts";

@@ -17,7 +17,7 @@ import type { Checked } from "../reports/checked.ts";
 import { absolute } from "../absolute.ts";
 import { projectFiles } from "../project-files.ts";
 import { readSource } from "../read-source.ts";
-import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "./find-files.ts";
+import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "../find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
   /** The name of the only job of a CI file to check, whatever the file is called. */

@@ -9,7 +9,7 @@ import { parseArgument, readReference } from "../reference-argument.ts";
 import type { Checked } from "../reports/checked.ts";
 import { StopSignals } from "../signals.ts";
 import { checkFile, type CheckOptions, checkText } from "./check-file.ts";
-import { findFiles } from "./find-files.ts";
+import { findFiles } from "../find-files.ts";
 
 /** The options of `validate` that say how inputs are read. */
 export type ValidateOptions = Omit<InputOptions, "format"> & { readonly strict: boolean };

@@ -15,7 +15,7 @@ import { storeLock, withLock } from "../store/lock.ts";
 import type { NativeTree } from "../store/tree-store.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
-import type { CommitProof } from "./commit-proof.ts";
+import type { CommitProof } from "../store/commit-proof.ts";
 import { algorithmOf, followProof } from "./commit-proof.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
 import type { ExtractedCommit } from "./git-objects.ts";

@@ -3,7 +3,7 @@ import { CacheError } from "../cache-error.ts";
 import { createTreePlan, type TreeNode, type TreePlan, unsafe, type UnusualEntry } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";
-import type { CommitProof } from "./commit-proof.ts";
+import type { CommitProof } from "../store/commit-proof.ts";
 import { algorithmOf, isObject, MAX_TAG_STEPS, targetOf } from "./commit-proof.ts";
 
 export type GitObjectType = "blob" | "tree" | "commit" | "tag";

@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isStoredKind, type StoredKindName } from "@steps/model/kinds";
 import { sha256 } from "@steps/platform";
-import type { CommitProof } from "../git/commit-proof.ts";
+import type { CommitProof } from "./commit-proof.ts";
 import type { Layout } from "./layout.ts";
 import { uniquePath } from "./layout.ts";
 

@@ -2,7 +2,8 @@ import { emptySpec, nearest, type Spec, type SpecDefinition } from "@steps/model
 import { escapePointer, childOf, type YamlNode } from "@steps/source";
 import { isOfGithub, readGithubPair } from "./baseline-github.ts";
 import { readDefinition } from "./compile-definition.ts";
-import type { InlineReaders, InlineSpec } from "../invocation/compile-invocation.ts";
+import type { InlineReaders } from "../invocation/compile-invocation.ts";
+import type { InlineSpec } from "../reference/inline-spec.ts";
 import { readSpec, readSpecDocument } from "../spec/compile-spec.ts";
 import { asMapping, checkKeys, type CompileContext } from "../context.ts";
 

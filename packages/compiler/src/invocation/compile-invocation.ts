@@ -2,7 +2,6 @@ import {
   createObject,
   emptySpec,
   type Definition,
-  type SpecDefinition,
   type StepInvocation,
   type StepReference,
   type Value,
@@ -14,6 +13,7 @@ import { readControl } from "./compile-control.ts";
 import { readGrants } from "../spec/compile-secrets.ts";
 import { readInputs } from "./compile-inputs.ts";
 import { readReference } from "../reference/compile-reference.ts";
+import type { InlineSpec } from "../reference/inline-spec.ts";
 import { readScript } from "./compile-script.ts";
 import { asMapping, asString, checkKeys, type CompileContext } from "../context.ts";
 import { readEnv } from "../texts/compile-env.ts";
@@ -25,11 +25,6 @@ import { INLINE_KEYS, INLINE_KINDS, INVOCATION_KEYS, KIND_KEYS } from "../keys/i
 export interface InlineReaders {
   readonly definition: (context: CompileContext, node: YamlNode, pointer: string) => Definition | undefined;
   readonly specDefinition: (context: CompileContext, node: YamlNode, pointer: string) => InlineSpec | undefined;
-}
-
-export interface InlineSpec {
-  readonly specDefinition: SpecDefinition;
-  readonly hasSpec: boolean;
 }
 
 type KindKey = (typeof KIND_KEYS)[number];

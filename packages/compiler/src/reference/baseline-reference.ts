@@ -1,7 +1,7 @@
 import { decodeReference, isStepsError, type ReferenceProblem, type StepReference } from "@steps/model";
 import { isNamed, kindOf, protocolOf } from "@steps/model/kinds";
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
-import type { InlineSpec } from "../invocation/compile-invocation.ts";
+import type { InlineSpec } from "./inline-spec.ts";
 import { checkTemplateNode } from "../texts/check-template.ts";
 import { reportProblem } from "./long/long-form.ts";
 import { asString, checkKeys, type CompileContext, wrongType } from "../context.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@steps/model";
-import type { LoadOptions } from "../create-engine.ts";
+import type { LoadOptions } from "../load-options.ts";
 import { privateDirectory } from "../directories.ts";
 import { StepLoader } from "../load-step.ts";
 import type { RunContext } from "../run.ts";

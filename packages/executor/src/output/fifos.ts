@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Reaper, searchPath } from "../process/reaper.ts";
+import { searchPath } from "./search-path.ts";
 
 /** A pair of named pipes in a folder of their own. */
 export class Fifos {
@@ -18,16 +18,25 @@ export class Fifos {
   }
 }
 
+/** A program that is there already, and makes pipes with less effort than it takes to start another one. */
+export interface PipeMaker {
+  /**
+   * Makes the pipes `stdout` and `stderr` in a folder, and says whether they are there. `undefined`: it cannot be asked.
+   * Never rejects.
+   */
+  makePipes(dir: string): Promise<boolean> | undefined;
+}
+
 /**
  * Makes `count` pairs below an existing private directory. Returns none where there is no `mkfifo`, or no room. Never rejects.
  *
- * @param reaper a process that makes them with less effort than we
+ * @param maker absent: we start a program
  */
-export async function makeFifos(dir: string, count = 1, reaper?: Reaper): Promise<Fifos[]> {
+export async function makeFifos(dir: string, count = 1, maker?: PipeMaker): Promise<Fifos[]> {
   const pairs = Array.from({ length: count }, () => new Fifos(join(dir, `pipe-${randomBytes(8).toString("hex")}`)));
   try {
     for (const pair of pairs) mkdirSync(pair.dir, { mode: 0o700 });
-    const asked = await Promise.all(pairs.map((pair) => reaper?.makePipes(pair.dir)));
+    const asked = await Promise.all(pairs.map((pair) => maker?.makePipes(pair.dir)));
     if (asked.every((isMade) => isMade === true)) return pairs;
     const paths = pairs.flatMap(({ stdout, stderr }) => [stdout, stderr]).filter((path) => !existsSync(path));
     const child = spawn("mkfifo", ["-m", "600", ...paths], { env: { PATH: searchPath() }, stdio: "ignore" });

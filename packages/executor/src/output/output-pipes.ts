@@ -1,9 +1,8 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { type Fifos, makeFifos, removeFifos } from "./fifos.ts";
+import { type Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
-import type { Reaper } from "../process/reaper.ts";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
 export interface OutputPipes {
@@ -28,7 +27,7 @@ export interface OutputPipes {
 export class OutputPipePool {
   readonly #dir: string;
   readonly #reserve: PipeReserve | undefined;
-  readonly #reaper: Reaper | undefined;
+  readonly #maker: PipeMaker | undefined;
   /** A pair that is made before anybody asks for it. `undefined` when none is. */
   #next: Promise<Fifos | undefined> | undefined;
   /** Pairs whose processes have ended. */
@@ -38,12 +37,12 @@ export class OutputPipePool {
   /**
    * @param dir an existing private directory
    * @param options.reserve a store of pipes that nobody has used yet
-   * @param options.reaper a process that makes others
+   * @param options.maker a process that makes others
    */
-  constructor(dir: string, options: { readonly reserve?: PipeReserve; readonly reaper?: Reaper } = {}) {
+  constructor(dir: string, options: { readonly reserve?: PipeReserve; readonly maker?: PipeMaker } = {}) {
     this.#dir = dir;
     this.#reserve = options.reserve;
-    this.#reaper = options.reaper;
+    this.#maker = options.maker;
   }
 
   /** Begins to make the first pipes, so that nothing has to wait for them. */
@@ -99,7 +98,7 @@ export class OutputPipePool {
     const spare = this.#reserve?.take(this.#dir);
     if (spare !== undefined) return spare;
     if (!this.#hasFifos) return undefined;
-    const [fifos] = await makeFifos(this.#dir, 1, this.#reaper);
+    const [fifos] = await makeFifos(this.#dir, 1, this.#maker);
     this.#hasFifos = fifos !== undefined;
     return fifos;
   }

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Fifos, makeFifos } from "./fifos.ts";
-import type { Reaper } from "../process/reaper.ts";
+import { Fifos, makeFifos, type PipeMaker } from "./fifos.ts";
 
 const KEPT = 8;
 const REFILL_BELOW = 4;
@@ -14,15 +13,15 @@ const REFILL_AFTER_MS = 100;
  */
 export class PipeReserve implements Disposable {
   readonly #dir: string;
-  readonly #reaper: Reaper | undefined;
+  readonly #maker: PipeMaker | undefined;
   #pairs: Fifos[] = [];
   #isOver = false;
   #isRefilling = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param parent a private directory on the file system of the runs; the reserve removes at its end what it made there */
-  constructor(parent: string, reaper?: Reaper) {
-    this.#reaper = reaper;
+  constructor(parent: string, maker?: PipeMaker) {
+    this.#maker = maker;
     mkdirSync(parent, { recursive: true, mode: 0o700 });
     this.#dir = mkdtempSync(join(parent, "pipes-"));
     this.#refillSoon(0);
@@ -51,7 +50,7 @@ export class PipeReserve implements Disposable {
   async #refill(): Promise<void> {
     this.#timer = undefined;
     this.#isRefilling = true;
-    const made = await makeFifos(this.#dir, KEPT - this.#pairs.length, this.#reaper);
+    const made = await makeFifos(this.#dir, KEPT - this.#pairs.length, this.#maker);
     this.#isRefilling = false;
     if (this.#isOver) {
       this.#remove();

@@ -2,6 +2,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "@steps/platform/processes";
+import type { PipeMaker } from "../output/fifos.ts";
+import { searchPath } from "../output/search-path.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -31,7 +33,7 @@ const PASSED = [
  * the end of its standard input, which nobody but us holds open. Until then it makes named pipes: one process does both, so
  * that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
  */
-export class Reaper implements Disposable {
+export class Reaper implements PipeMaker, Disposable {
   /** The shell. Absent when it could not be started. */
   readonly #child: Child | undefined;
   readonly #waiting: ((isMade: boolean) => void)[] = [];
@@ -44,10 +46,6 @@ export class Reaper implements Disposable {
     else this.#listen(this.#child);
   }
 
-  /**
-   * Makes the pipes `stdout` and `stderr` in a folder, and says whether they are there. `undefined` when there is nobody to
-   * ask. Never rejects.
-   */
   makePipes(dir: string): Promise<boolean> | undefined {
     const child = this.#child;
     if (this.#isOver || child === undefined || !dir.startsWith("/") || dir.includes("\n")) return undefined;
@@ -101,15 +99,6 @@ function start(program: readonly string[]): Child | undefined {
     // Maybe there is room for the step.
     return undefined;
   }
-}
-
-/**
- * The folders in which programs of the system are looked for. An empty part of a PATH would be the current folder, which is
- * the job's.
- */
-export function searchPath(): string {
-  const folders = (process.env["PATH"] ?? "").split(":").filter((folder) => folder !== "");
-  return [...folders, "/usr/bin", "/bin"].join(":");
 }
 
 // Without the mark of a run that we may be a step of: that run must not end it before it has done its work.

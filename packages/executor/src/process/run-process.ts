@@ -3,7 +3,7 @@ import type { OutputPipePool, OutputPipes } from "../output/output-pipes.ts";
 import { OutputPump } from "../output/output-pump.ts";
 import type { Moment } from "./proc.ts";
 import type { Slots } from "./slots.ts";
-import { isLost, type NotSpawned, type Spawned, type SpawnOrder } from "./spawner/spawned.ts";
+import { isLost, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawner/spawned.ts";
 import { spawnHere } from "./spawner/spawn-here.ts";
 import type { Spawner } from "./spawner/spawner.ts";
 import type { StepLog } from "../output/step-log.ts";
@@ -28,11 +28,9 @@ export interface ProcessPlan extends SpawnOrder {
   readonly sendSignal?: SendSignal | undefined;
 }
 
-/** How a process ended; without a code and a signal it could not be started, or nobody knows how it ended. */
-export interface ProcessEnd {
-  readonly exitCode?: number;
-  readonly signal?: string;
-  readonly spawnError?: NodeJS.ErrnoException;
+/** The end of a process and of its output. */
+export interface ProcessEnd extends SpawnedEnd {
+  /** What the step's log threw; absent: all the output was written. */
   readonly logFailure?: { readonly error: unknown };
 }
 

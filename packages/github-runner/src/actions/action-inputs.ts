@@ -10,13 +10,10 @@ import {
   sensitive,
   type Spec,
 } from "@steps/model";
-import { inputText } from "../process/action-process.ts";
+import { inputText } from "../job/input-text.ts";
 import { findActionProblems } from "./find-action-problems.ts";
-import type { ActionCall } from "./action-instance.ts";
-import { type ActionScope, evaluationOfDefault } from "./action-scope.ts";
-
-/** The inputs of an action, all of them texts, by the names of its manifest. */
-export type ActionInputs = Readonly<Record<string, RuntimeString>>;
+import type { ActionCall, ActionInputs } from "../job/action-instance.ts";
+import { type ActionScope, evaluationOfDefault } from "../job/action-scope.ts";
 
 /** Says what is odd in what an action is given; nothing is refused, as GitHub refuses nothing. */
 export function tellInputProblems(

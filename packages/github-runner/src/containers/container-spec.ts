@@ -2,7 +2,7 @@ import { checkImage, type RegistryCredentials } from "@steps/containers";
 import type { ContainerSpec } from "@steps/containers/job";
 import { ExecuteError } from "@steps/executor/kit";
 import { createObject, type Value } from "@steps/model";
-import { splitWords } from "../process/split-words.ts";
+import { splitWords } from "./split-words.ts";
 
 /** What the runner decides itself. */
 const OWN_OPTIONS = /^--?(?:network|net|entrypoint)(?:=|$)/;

@@ -1,5 +1,5 @@
 import { bindOption, checkImage, CONTAINER_SOCKET, type ContainerCli, passVariables } from "@steps/containers";
-import { splitWords } from "../process/split-words.ts";
+import { splitWords } from "./split-words.ts";
 
 /** Folders of the host, absolute, that a Docker action finds under `/github`. */
 export interface ContainerMounts {

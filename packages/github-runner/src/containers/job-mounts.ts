@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { bindOption, CONTAINER_SOCKET, type ContainerCli, findContainerSocket } from "@steps/containers";
 import { carryNode } from "@steps/containers/own-program";
 import { ExecuteError, type Run } from "@steps/executor/kit";
-import type { ActionScope } from "../actions/action-scope.ts";
-import { inputText } from "../process/action-process.ts";
+import type { ActionScope } from "../job/action-scope.ts";
+import { inputText } from "../job/input-text.ts";
 
 /** Without what an image has in these, nothing of it starts. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(

@@ -20,8 +20,8 @@ import {
 import { ExecuteError, isSuccess, outcomeOfParent, type Run, type StepEnd, tell } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
 import { createObject, type EnvironmentRecord, type Value } from "@steps/model";
-import { type ActionScope, evaluationOf } from "../actions/action-scope.ts";
-import { checkContainers, NO_CLI } from "./container.ts";
+import { type ActionScope, evaluationOf } from "../job/action-scope.ts";
+import { checkContainers, NO_CLI } from "./check-containers.ts";
 import { runCliStep } from "./run-cli-step.ts";
 import { readContainerSpec } from "./container-spec.ts";
 import { prepareMounts } from "./job-mounts.ts";

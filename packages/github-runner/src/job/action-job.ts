@@ -4,10 +4,10 @@ import { type Run, type StepEnd, tell } from "@steps/executor/kit";
 import { maskForms, ProblemMatchers } from "@steps/github-language/commands";
 import { createObject, revealString, type RuntimeString, sensitive, type Value } from "@steps/model";
 import type { ActionDescription, ActionHost } from "./action-host.ts";
-import type { ActionInstance } from "../actions/action-instance.ts";
-import { CommandFiles } from "../process/command-files.ts";
-import type { JobContainer } from "../containers/job-container.ts";
-import type { PostEntry } from "./post-steps.ts";
+import type { ActionInstance } from "./action-instance.ts";
+import { CommandFiles } from "./command-files.ts";
+import type { JobContainer } from "./job-container.ts";
+import type { PostEntry } from "./phase-entry.ts";
 
 /** What all GitHub actions of one run share. */
 export class ActionJob {

@@ -4,7 +4,6 @@ import {
   outcomeOfAbort,
   outcomeOfProcess,
   placesOf,
-  type ProcessClient,
   type ProcessEnd,
   type Run,
   startProcess,
@@ -21,11 +20,11 @@ import {
   revealString,
   type RuntimeString,
   type RuntimeValue,
-  type Value,
 } from "@steps/model";
-import { type ActionScope, githubOf } from "../actions/action-scope.ts";
+import { type ActionScope, githubOf } from "../job/action-scope.ts";
+import type { ActionCommand } from "./action-command.ts";
 import { blockedMessage, CommandEffects } from "./command-effects.ts";
-import type { CommandFiles, FileCommands } from "./command-files.ts";
+import type { CommandFiles, FileCommands } from "../job/command-files.ts";
 import { filteredLog } from "./filtered-log.ts";
 import { addSummary } from "./summary.ts";
 
@@ -42,21 +41,6 @@ export interface ActionProcess {
   readonly stepDir: string;
   /** The command, once the whole environment is known. */
   readonly command: (env: EnvironmentRecord) => ActionCommand | Promise<ActionCommand>;
-}
-
-/** What is started. */
-export interface ActionCommand {
-  readonly command: readonly RuntimeString[];
-  /** Absolute; absent: the first word of the command, looked for on the PATH. */
-  readonly program?: string;
-  readonly workDir: string;
-  readonly env: EnvironmentRecord;
-  /** Of a process in a container. */
-  readonly client?: ProcessClient;
-  /** Of a process in a container: the path of the host for one of the container. */
-  readonly toHost?: (path: string) => string;
-  /** Called when the process has ended, however it did. */
-  readonly cleanUp?: () => void | Promise<void>;
 }
 
 /** Runs a process, takes the commands that it prints and writes to its files, and does what they say. */
@@ -198,10 +182,4 @@ function outcomeOf(run: Run, end: ProcessEnd, problems: readonly string[]): Outc
   const [problem] = problems;
   if (problem === undefined) return { status: "success" };
   return { status: "failure", error: { code: "WORKFLOW_COMMAND_INVALID", message: problem } };
-}
-
-/** A value as an action takes it: texts only. */
-export function inputText(value: Value): string {
-  if (value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { ExecuteError, readStepFile, type Run, tell } from "@steps/executor/kit";
 import { type Annotation as Found, type CommandSink, isBlockedVariable } from "@steps/github-language/commands";
 import { type Annotation, createObject, messageOf, type RuntimeString, sensitive } from "@steps/model";
-import type { ActionScope } from "../actions/action-scope.ts";
+import type { ActionScope } from "../job/action-scope.ts";
 
 const MAX_MATCHER_BYTES = 1024 * 1024;
 const MAX_NAME_LENGTH = 1000;

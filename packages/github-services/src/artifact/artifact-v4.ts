@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { chmod, unlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { scopePart } from "../auth/runtime-token.ts";
-import type { Blobs } from "../http/blob-routes.ts";
+import type { Blobs } from "../blob/blob-routes.ts";
 import type { Route } from "../http/context.ts";
 import { badRequest, conflict, HttpError, notFound, tooLarge } from "../http/http-error.ts";
 import type { ServiceLimits } from "../options.ts";

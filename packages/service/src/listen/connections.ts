@@ -1,6 +1,6 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { RequestHandler } from "./request-handler.ts";
+import type { RequestHandler } from "../request/request-handler.ts";
 
 const GREETING_MS = 10_000;
 const HANG_UP_MS = 500;

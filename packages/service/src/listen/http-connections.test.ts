@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpConnections } from "./http-connections.ts";
-import { end } from "./request-handler.ts";
+import { end } from "../request/request-handler.ts";
 
 async function open(): Promise<() => Socket> {
   const connections = createHttpConnections(

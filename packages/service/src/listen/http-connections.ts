@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import type { RequestHandler } from "./request-handler.ts";
+import type { RequestHandler } from "../request/request-handler.ts";
 
 const MAX_HEADER_BYTES = 64 * 1024;
 /** How long the header of a request may take to arrive, the first or any later. */

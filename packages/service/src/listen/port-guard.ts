@@ -3,7 +3,7 @@ import { cors } from "@connectrpc/connect";
 import { sha256 } from "@steps/platform";
 import { TOKEN_HEADER } from "../wire/job-access.ts";
 import { ERROR_HEADER } from "../wire/connect-error.ts";
-import { end, type RequestHandler, type ServerReply, type ServerRequest } from "./request-handler.ts";
+import { end, type RequestHandler, type ServerReply, type ServerRequest } from "../request/request-handler.ts";
 
 /** The rules by which calls over TCP are let in. */
 export interface PortRules {

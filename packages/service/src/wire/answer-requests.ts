@@ -1,7 +1,7 @@
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { gitlab, health, reflection, reflectionAlpha, StepRunner } from "@steps/proto/service";
-import { BodyBudget } from "../listen/body-budget.ts";
-import { createRequestHandler, type RequestHandler, type Shortcut } from "../listen/request-handler.ts";
+import { BodyBudget } from "../request/body-budget.ts";
+import { createRequestHandler, type RequestHandler, type Shortcut } from "../request/request-handler.ts";
 import type { OperatorLog } from "../operator-log.ts";
 import { serveByteCall } from "./byte-stream.ts";
 import { type DescriptorFiles, indexDescriptorFiles } from "./descriptor-files.ts";

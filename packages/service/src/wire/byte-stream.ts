@@ -5,10 +5,15 @@ import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/proto
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { type RequestHandler, type ServerReply, type ServerRequest, spellTrailers } from "../listen/request-handler.ts";
+import {
+  type RequestHandler,
+  type ServerReply,
+  type ServerRequest,
+  spellTrailers,
+} from "../request/request-handler.ts";
 import type { OperatorLog } from "../operator-log.ts";
-import type { BodyBudget, BodyRoom } from "../listen/body-budget.ts";
-import { checkMessage } from "./check-message.ts";
+import type { BodyBudget, BodyRoom } from "../request/body-budget.ts";
+import { checkMessage } from "../request/check-message.ts";
 import { wireErrorOf } from "./guard-calls.ts";
 
 /** A message with bytes, as it goes onto the wire: what is before them, and the bytes themselves, never copied. */

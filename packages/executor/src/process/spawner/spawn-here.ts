@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { coverInherited } from "@steps/platform/processes";
 import type { OutputPipes } from "../../output/output-pipes.ts";
-import type { ProcessEnd } from "../run-process.ts";
-import type { NotSpawned, Spawned, SpawnOrder } from "./spawned.ts";
+import type { NotSpawned, Spawned, SpawnedEnd, SpawnOrder } from "./spawned.ts";
 
 /** Starts a process as our own child. */
 export async function spawnHere(order: SpawnOrder, pipes: OutputPipes): Promise<Spawned | NotSpawned> {
@@ -35,7 +34,7 @@ function start({ program, command, workDir, env }: SpawnOrder, pipes: OutputPipe
   }
 }
 
-function exitOf(child: ChildProcess): Promise<ProcessEnd> {
+function exitOf(child: ChildProcess): Promise<SpawnedEnd> {
   return new Promise((resolve) => {
     child.on("exit", (code, signalName) => {
       resolve(signalName === null ? { exitCode: code ?? 0 } : { signal: signalName });

@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import type { ProcessEnd } from "../run-process.ts";
 
 /** A program to start in a group of its own. */
 export interface SpawnOrder {
@@ -12,11 +11,18 @@ export interface SpawnOrder {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The end of a process. Without a code and a signal it could not be started, or nobody knows how it ended. */
+export interface SpawnedEnd {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly spawnError?: NodeJS.ErrnoException;
+}
+
 /** A process that was started. */
 export interface Spawned {
   readonly pid: number;
   /** Never rejects. */
-  readonly exit: Promise<ProcessEnd>;
+  readonly exit: Promise<SpawnedEnd>;
   readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
 }
 

@@ -3,8 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Socket } from "node:net";
 import { coverInherited } from "@steps/platform/processes";
 import type { OutputPipes } from "../../output/output-pipes.ts";
-import type { ProcessEnd } from "../run-process.ts";
-import { lostError, type NotSpawned, type Spawned, type SpawnOrder } from "./spawned.ts";
+import { lostError, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawned.ts";
 import { runSpawner, SPAWNER_TITLE, type SpawnerAnswer, type SpawnRequest } from "./spawner-program.ts";
 
 /** More is not worth its memory. */
@@ -15,7 +14,7 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 interface Pending {
   readonly started: (answer: number | "refused" | "lost") => void;
-  readonly ended: (end: ProcessEnd) => void;
+  readonly ended: (end: SpawnedEnd) => void;
 }
 
 /** The small process that starts others for us. Until it is ready, and when it is lost, it starts nothing. */
@@ -55,7 +54,7 @@ export class SpawnerProcess {
 
   async #ask(id: number, text: string, pipes: OutputPipes): Promise<Spawned | NotSpawned | undefined> {
     const started = Promise.withResolvers<number | "refused" | "lost">();
-    const exit = Promise.withResolvers<ProcessEnd>();
+    const exit = Promise.withResolvers<SpawnedEnd>();
     this.#add(id, { started: started.resolve, ended: exit.resolve });
     this.#child.stdin.write(`${text}\n`);
     const answer = await started.promise;

@@ -2,7 +2,7 @@ import { quote } from "@steps/model";
 import type { YamlMapping, YamlNode } from "@steps/source";
 import type { Asking } from "../asking.ts";
 import { toCiValue } from "../ci-value.ts";
-import { fillInputs } from "../inputs/fill-inputs.ts";
+import { fillInputs } from "./fill-inputs.ts";
 import { deepMerge } from "../merge.ts";
 import { withEntries } from "../nodes.ts";
 import { type FoundFile, loadIncludes } from "./load-includes.ts";

@@ -1,8 +1,8 @@
 import { type Run, TimedOut } from "@steps/executor/kit";
 import { type Contexts, type EvaluateOptions } from "@steps/github-language";
 import { createObject, type Environment, mapObject, revealString, type Status, type Value } from "@steps/model";
-import type { ActionJob } from "../job/action-job.ts";
-import { hashFiles } from "../process/hash-files.ts";
+import type { ActionJob } from "./action-job.ts";
+import { hashFiles } from "./hash-files.ts";
 
 /** Where texts in GitHub's language stand: what their expressions see. */
 export interface ActionScope {

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { launchedNode } from "@steps/containers/own-program";
 import { ExecuteError, type Run, tell } from "@steps/executor/kit";
 import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
-import { type ActionCommand, inputText } from "./action-process.ts";
-import type { ActionScope } from "../actions/action-scope.ts";
-import { commandInContainer, type JobContainer } from "../containers/job-container.ts";
+import type { ActionCommand } from "../process/action-command.ts";
+import { inputText } from "../job/input-text.ts";
+import type { ActionScope } from "../job/action-scope.ts";
+import { commandInContainer } from "../containers/command-in-container.ts";
+import type { JobContainer } from "../job/job-container.ts";
 import { findNode } from "./find-node.ts";
-import { pathInAction } from "../actions/path-in-action.ts";
+import { pathInAction } from "./path-in-action.ts";
 
 interface NodeCall {
   readonly scope: ActionScope;

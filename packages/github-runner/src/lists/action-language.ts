@@ -27,10 +27,11 @@ import {
   type StepInvocation,
   type Value,
 } from "@steps/model";
-import { type ActionCall, type ActionInstance, wantedId } from "./action-instance.ts";
-import { inputText } from "../process/action-process.ts";
-import { type ActionScope, evaluationOf, statusOf } from "./action-scope.ts";
-import type { PostEntry } from "../job/post-steps.ts";
+import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
+import { wantedId } from "../actions/create-instance.ts";
+import { inputText } from "../job/input-text.ts";
+import { type ActionScope, evaluationOf, statusOf } from "../job/action-scope.ts";
+import type { PostEntry } from "../job/phase-entry.ts";
 
 /** Carries out one action: the way back up of the recursion. */
 export type RunAction = (run: Run, call: ActionCall, prepared?: ActionInstance) => Promise<StepEnd>;

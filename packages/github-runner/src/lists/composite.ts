@@ -1,10 +1,10 @@
 import { ExecuteError, itemsOf, type Run, type StepEnd, StepList } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
 import { createObject, mapObject, type RuntimeValue, type Status, type Value } from "@steps/model";
-import type { ActionInstance } from "./action-instance.ts";
-import { type ActionScope, evaluationOf } from "./action-scope.ts";
-import { actionLanguage, type RunAction } from "./action-steps.ts";
-import { inputText } from "../process/action-process.ts";
+import type { ActionInstance } from "../job/action-instance.ts";
+import { type ActionScope, evaluationOf } from "../job/action-scope.ts";
+import { actionLanguage, type RunAction } from "./action-language.ts";
+import { inputText } from "../job/input-text.ts";
 
 /** Composite actions that call composite actions, below the one of the job. */
 const MAX_NESTED = 9;

@@ -1,22 +1,17 @@
-import { join } from "node:path";
 import { ExecuteError, letsListGoOn, type Run, type StepEnd, tell } from "@steps/executor/kit";
-import { evaluateText } from "@steps/github-language";
-import { createObject, type EnvironmentRecord, revealString, type RuntimeString, sensitive } from "@steps/model";
-import { jobVariable } from "../job/action-job.ts";
-import { type ActionCommand, runActionProcess } from "../process/action-process.ts";
-import { inputEnvironment, stateEnvironment } from "./action-inputs.ts";
-import { outsideOfContainer } from "../containers/job-container.ts";
-import { type ActionCall, type ActionInstance, createInstance, tellPlan } from "./action-instance.ts";
+import type { EnvironmentRecord } from "@steps/model";
+import { runActionProcess } from "../process/action-process.ts";
+import type { ActionCall, ActionInstance, ActionPhase } from "../job/action-instance.ts";
+import type { PostEntry } from "../job/phase-entry.ts";
+import { inputEnvironment, stateEnvironment } from "../actions/action-inputs.ts";
+import { createInstance, tellPlan } from "../actions/create-instance.ts";
+import { nativeCommand } from "../programs/native-command.ts";
 import { runComposite } from "./composite.ts";
-import { runContainer } from "../containers/container.ts";
-import { nodeCommand } from "../process/node-command.ts";
-import { mayNeedServices } from "../process/may-need-services.ts";
-import { type PostEntry, runPhase, runPosts } from "../job/post-steps.ts";
-import { runScript } from "../process/run-script.ts";
-import { evaluationOf } from "./action-scope.ts";
-
-/** The phases of an action. */
-export type ActionPhase = "pre" | "main" | "post";
+import { runDockerAction } from "../programs/docker-action.ts";
+import { nodeCommand } from "../programs/node-command.ts";
+import { mayNeedServices } from "../programs/may-need-services.ts";
+import { runPhase, runPosts } from "../actions/phases.ts";
+import { runScript } from "../programs/run-script.ts";
 
 /** Carries out an item that is an action, or a script among actions; what it wants done afterwards is put aside. */
 export async function runAction(run: Run, call: ActionCall, prepared?: ActionInstance): Promise<StepEnd> {
@@ -98,7 +93,7 @@ export async function runPhaseOf(
   if (definition.type === "steps") {
     return phase === "post" ? runNestedPosts(run, instance, path) : runComposite(run, instance, { path, runAction });
   }
-  if (part.using === "docker") return runContainer(run, instance, { phase, path });
+  if (part.using === "docker") return runDockerAction(run, instance, { phase, path });
   const { scope, inputs, state, id, call } = instance;
   const isNode = part.using.startsWith("node");
   const file = phase === "pre" ? part.pre : phase === "post" ? part.post : definition.command[1];
@@ -110,38 +105,6 @@ export async function runPhaseOf(
         nodeCommand(run, { scope, stepDir, root: call.opened.root, using: part.using, file: file ?? "", env: all })
     : (all: EnvironmentRecord) => nativeCommand(run, instance, { phase, env: all });
   return runActionProcess(run, { scope: { ...scope, path }, id, env, state, stepDir, command });
-}
-
-// A program of the runner's own: it is told the phase and the job variables that its definition names, and else as an action is;
-// but names have no hyphens, as a shell may start it, which drops such variables.
-function nativeCommand(
-  run: Run,
-  { call, definition, scope }: ActionInstance,
-  { phase, env }: { readonly phase: ActionPhase; readonly env: EnvironmentRecord },
-): ActionCommand {
-  if (definition.type !== "exec") throw new ExecuteError("REFERENCE_INVALID", "the action has no command");
-  const words = definition.command.map((word) => evaluateText(word, evaluationOf(run, scope)));
-  const [name = "", ...rest] = words;
-  const command: RuntimeString[] = [name, ...rest, ...(phase === "main" ? [] : [phase])];
-  const all = createObject<RuntimeString>();
-  const seen = scope.job.container === undefined ? env : outsideOfContainer(env, scope.environment, run);
-  for (const [variable, value] of Object.entries(seen)) {
-    all[variable.startsWith("INPUT_") ? variable.replaceAll("-", "_") : variable] = value;
-  }
-  // What nobody asked anything of does without: a replay would have to be given them again.
-  const wanted = Object.keys(call.given).length === 0 ? [] : Object.keys(definition.env);
-  for (const variable of wanted) {
-    const value = jobVariable(run, variable);
-    if (value !== undefined) all[variable] = definition.env[variable] === "secret" ? sensitive(value) : value;
-  }
-  // It is no part of the job: git finds the user's own configuration.
-  const { HOME } = process.env;
-  if (HOME !== undefined && revealed(all["HOME"]) === scope.job.dirs.home) all["HOME"] = HOME;
-  return { command, program: join(call.opened.dir, name), workDir: run.job.workDir, env: all };
-}
-
-function revealed(value: RuntimeString | undefined): string {
-  return value === undefined ? "" : revealString(value);
 }
 
 async function runNestedPosts(run: Run, { posts }: ActionInstance, path: string): Promise<StepEnd> {

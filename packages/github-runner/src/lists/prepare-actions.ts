@@ -8,7 +8,7 @@ import {
   type StepInvocation,
   StepsError,
 } from "@steps/model";
-import { checkContainers } from "../containers/container.ts";
+import { checkContainers } from "../containers/check-containers.ts";
 
 /** A list of the job's own that may name actions. */
 export interface PreparedList {

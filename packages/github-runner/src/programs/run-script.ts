@@ -14,9 +14,10 @@ import { ExecuteError, type Run, type StepEnd } from "@steps/executor/kit";
 import { evaluateText, parseShell } from "@steps/github-language";
 import type { EnvironmentRecord, ExecDefinition } from "@steps/model";
 import { findProgram } from "@steps/platform/processes";
-import { type ActionCommand, runActionProcess } from "./action-process.ts";
-import { type ActionScope, evaluationOf } from "../actions/action-scope.ts";
-import { commandInContainer } from "../containers/job-container.ts";
+import type { ActionCommand } from "../process/action-command.ts";
+import { runActionProcess } from "../process/action-process.ts";
+import { type ActionScope, evaluationOf } from "../job/action-scope.ts";
+import { commandInContainer } from "../containers/command-in-container.ts";
 
 /** Runs a `run:` item: a text in a shell. */
 export async function runScript(

@@ -1,11 +1,13 @@
 import { childPath, type ExpandGiven, letsListGoOn, type Run, type StepEnd } from "@steps/executor/kit";
 import type { StepInvocation } from "@steps/model";
-import { type ActionInstance, createInstance, tellPlan } from "../actions/action-instance.ts";
-import type { ActionScope } from "../actions/action-scope.ts";
-import { allowsFailure, invocationOf, titleOf } from "../actions/action-steps.ts";
-import { type PostEntry, refusePre, runPhase } from "./post-steps.ts";
+import type { ActionInstance } from "../job/action-instance.ts";
+import { createInstance, tellPlan } from "../actions/create-instance.ts";
+import type { ActionScope } from "../job/action-scope.ts";
+import { allowsFailure, invocationOf, titleOf } from "./action-language.ts";
+import type { PostEntry } from "../job/phase-entry.ts";
+import { refusePre, runPhase } from "../actions/phases.ts";
 import type { Prepared } from "./prepare-actions.ts";
-import { putAside, runPhaseOf } from "../actions/run-action.ts";
+import { putAside, runPhaseOf } from "./run-action.ts";
 
 interface PreCall {
   readonly scope: ActionScope;

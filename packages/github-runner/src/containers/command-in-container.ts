@@ -1,18 +1,9 @@
 import { clientVariables, passVariables } from "@steps/containers";
-import { execArguments, type RunningContainer, signalInContainer } from "@steps/containers/job";
+import { execArguments, signalInContainer } from "@steps/containers/job";
 import { COOKIE_VARIABLE, type Run } from "@steps/executor/kit";
 import { createObject, type Environment, type EnvironmentRecord, type RuntimeString } from "@steps/model";
-import type { ActionCommand } from "../process/action-process.ts";
-
-/** The container that the steps of a job run in. */
-export interface JobContainer extends RunningContainer {
-  /** Of the daemon. */
-  readonly id: string;
-  /** What runs a file of JavaScript in it; absent: nothing does. */
-  readonly nodeCommand: readonly string[] | undefined;
-  /** Makes ports of the runner's loopback ports of the container's own. */
-  readonly reach?: (ports: readonly number[]) => Promise<void>;
-}
+import type { JobContainer } from "../job/job-container.ts";
+import type { ActionCommand } from "../process/action-command.ts";
 
 /** What is to run in it. */
 export interface ContainerProcess {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "@steps/model";
-import { isAuthorized } from "../auth/runtime-token.ts";
-import { systemCode } from "../error.ts";
-import type { OnNote, ServiceLimits } from "../options.ts";
-import type { Blobs } from "./blob-routes.ts";
-import { drain } from "./body.ts";
-import type { Route } from "./context.ts";
-import { HttpError } from "./http-error.ts";
-import { sendBytes, sendJson } from "./send.ts";
+import { isAuthorized } from "./auth/runtime-token.ts";
+import { systemCode } from "./error.ts";
+import type { OnNote, ServiceLimits } from "./options.ts";
+import type { Blobs } from "./blob/blob-routes.ts";
+import { drain } from "./http/body.ts";
+import type { Route } from "./http/context.ts";
+import { HttpError } from "./http/http-error.ts";
+import { sendBytes, sendJson } from "./http/send.ts";
 
 const FULL_DISK = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 /** The codes of the errors that a client leaves behind when it goes away. */

@@ -2,14 +2,14 @@ import { itemsOf, LeftProcesses, type Level, type Run, type StepEnd, StepList } 
 import { createObject, type StepsDefinition, type Value } from "@steps/model";
 import { evaluateText } from "@steps/github-language";
 import { mapObject, type RuntimeString } from "@steps/model";
-import type { ActionJob } from "./action-job.ts";
-import { type ActionScope, evaluationOf, NO_ACTION } from "../actions/action-scope.ts";
-import { actionLanguage, invocationOf, titleOf } from "../actions/action-steps.ts";
-import { outputsOf } from "../actions/composite.ts";
+import type { ActionJob } from "../job/action-job.ts";
+import { type ActionScope, evaluationOf, NO_ACTION } from "../job/action-scope.ts";
+import { actionLanguage, invocationOf, titleOf } from "./action-language.ts";
+import { outputsOf } from "./composite.ts";
 import type { OpenContainers, WantedContainers } from "../containers/open-job-containers.ts";
-import { runPostsOfJob } from "./post-steps.ts";
+import { runPostsOfJob } from "../actions/phases.ts";
 import { prepareActions } from "./prepare-actions.ts";
-import { runAction } from "../actions/run-action.ts";
+import { runAction } from "./run-action.ts";
 import { runPres } from "./run-pres.ts";
 
 /** The job of a workflow, and the state of the actions of its run. */

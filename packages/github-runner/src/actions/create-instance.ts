@@ -1,63 +1,8 @@
-import {
-  type Inputs,
-  type OpenedStep,
-  placesOf,
-  type Run,
-  StepFiles,
-  tell,
-  withoutCredentials,
-} from "@steps/executor/kit";
-import {
-  createObject,
-  type Definition,
-  type EnvironmentRecord,
-  type GithubPart,
-  mapObject,
-  reveal,
-  type StepInvocation,
-  type StepReference,
-  type Value,
-} from "@steps/model";
-import { type ActionInputs, resolveActionInputs, tellInputProblems } from "./action-inputs.ts";
-import type { ActionScope, RunningAction } from "./action-scope.ts";
-import type { PostEntry } from "../job/post-steps.ts";
-
-/** An item of a list that is an action, ready to be carried out. */
-export interface ActionCall {
-  /** Where the item stands. */
-  readonly caller: ActionScope;
-  readonly path: string;
-  /** As it is shown. */
-  readonly title: string;
-  /** Empty when the author gave none. */
-  readonly id: string;
-  readonly opened: OpenedStep;
-  /** Literal: nothing in them is an expression any more. */
-  readonly given: Inputs;
-  /** Of the invocation, expanded; it is in the caller's environment already. */
-  readonly env: EnvironmentRecord;
-  /** Where what has to be done afterwards is put. */
-  readonly posts: PostEntry[];
-  /** Whether a failure of any phase is none of the job. */
-  readonly allowsFailure: (run: Run) => boolean;
-}
-
-/** One step that is an action, through all its phases. */
-export interface ActionInstance {
-  readonly call: ActionCall;
-  readonly definition: Definition;
-  readonly part: GithubPart;
-  readonly inputs: ActionInputs;
-  /** What its own expressions see. */
-  readonly scope: ActionScope;
-  /** `GITHUB_ACTION`. */
-  readonly id: string;
-  readonly state: Map<string, string>;
-  /** `composite`: what its steps want done afterwards. */
-  readonly posts: PostEntry[];
-  /** What it wants done afterwards is put aside once. */
-  isPutAside: boolean;
-}
+import { placesOf, type Run, StepFiles, tell, withoutCredentials } from "@steps/executor/kit";
+import { createObject, mapObject, reveal, type StepInvocation, type StepReference, type Value } from "@steps/model";
+import { resolveActionInputs, tellInputProblems } from "./action-inputs.ts";
+import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
+import type { ActionScope, RunningAction } from "../job/action-scope.ts";
 
 /**
  * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there, also

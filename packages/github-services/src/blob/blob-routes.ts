@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { UrlSigner } from "../auth/url-signer.ts";
 import type { BlockUpload } from "../store/block-upload.ts";
 import { openPlainFile } from "../store/files.ts";
-import { chunksOf, contentLength, readBody } from "./body.ts";
-import type { HttpContext } from "./context.ts";
-import { badRequest, HttpError, notFound } from "./http-error.ts";
-import type { FileAnswer } from "./send.ts";
-import { sendFile } from "./send.ts";
+import { chunksOf, contentLength, readBody } from "../http/body.ts";
+import type { HttpContext } from "../http/context.ts";
+import { badRequest, HttpError, notFound } from "../http/http-error.ts";
+import type { FileAnswer } from "../http/send.ts";
+import { sendFile } from "../http/send.ts";
 
 /** 50,000 names of 64 bytes in Base64, and what is around them. */
 const MAX_BLOCK_LIST_BYTES = 16 * 1024 ** 2;

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
 import {
-  checkContainerCli,
   clientVariables,
   type ContainerCli,
   findContainerCli,
@@ -13,27 +12,17 @@ import { evaluateText } from "@steps/github-language";
 import { createObject, type EnvironmentRecord, revealString } from "@steps/model";
 import { sha256 } from "@steps/platform";
 import { inputEnvironment, stateEnvironment } from "../actions/action-inputs.ts";
-import type { ActionInstance } from "../actions/action-instance.ts";
-import { type ActionCommand, runActionProcess } from "../process/action-process.ts";
-import { type ActionScope, NOTHING } from "../actions/action-scope.ts";
-import { buildImage } from "./build-image.ts";
-import { type ContainerMounts, dockerRunCommand, toHostPath } from "./docker-action-command.ts";
-import { pathInAction } from "../actions/path-in-action.ts";
-import type { ActionPhase } from "../actions/run-action.ts";
-
-/** What is said where there is no container engine. */
-export const NO_CLI = "Containers need the docker or the podman command, and neither is on the PATH";
-
-/** What keeps Docker actions from being run here, if anything does. */
-export async function checkContainers(run: Run): Promise<string | undefined> {
-  const cli = findContainerCli(process.env["PATH"]);
-  if (cli === undefined) return NO_CLI;
-  const check = await checkContainerCli(cli, { env: process.env, signal: run.signal });
-  return check.isUsable ? undefined : `${check.message} (${check.hint})`;
-}
+import type { ActionInstance, ActionPhase } from "../job/action-instance.ts";
+import type { ActionCommand } from "../process/action-command.ts";
+import { runActionProcess } from "../process/action-process.ts";
+import { NO_CLI } from "../containers/check-containers.ts";
+import { type ActionScope, NOTHING } from "../job/action-scope.ts";
+import { buildImage } from "../containers/build-image.ts";
+import { type ContainerMounts, dockerRunCommand, toHostPath } from "../containers/docker-action-command.ts";
+import { pathInAction } from "./path-in-action.ts";
 
 /** Runs one phase of a Docker action. The image of a Dockerfile is built first, once in a job. */
-export async function runContainer(
+export async function runDockerAction(
   run: Run,
   instance: ActionInstance,
   { phase, path }: { readonly phase: ActionPhase; readonly path: string },
@@ -114,7 +103,7 @@ function containerCommand(run: Run, instance: ActionInstance, call: ContainerCal
   return { command: ["docker", ...shown], program: cli.program, workDir, env, client, toHost, cleanUp };
 }
 
-export function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
+function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
   const { temp, home, workflow, commands } = dirs;
   return { workspace: run.job.workDir, temp, home, workflow, fileCommands: commands };
 }

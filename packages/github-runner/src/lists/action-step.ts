@@ -1,10 +1,10 @@
 import type { ActionInvocations, ActionItem, Level, Run, StepEnd } from "@steps/executor/kit";
 import { createObject, formatAction, type StepReference, type Value } from "@steps/model";
 import type { ActionJob } from "../job/action-job.ts";
-import { type ActionScope, NO_ACTION } from "./action-scope.ts";
-import { prepareActions } from "../job/prepare-actions.ts";
+import { type ActionScope, NO_ACTION } from "../job/action-scope.ts";
+import { prepareActions } from "./prepare-actions.ts";
 import { runAction } from "./run-action.ts";
-import { runPres } from "../job/run-pres.ts";
+import { runPres } from "./run-pres.ts";
 
 /** Runs an action that an item of one of our own lists names. Its inputs were expanded in our language and are literal now. */
 export async function runActionStep(

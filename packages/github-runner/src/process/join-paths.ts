@@ -1,7 +1,7 @@
 import type { Run } from "@steps/executor/kit";
 import type { Environment, EnvironmentRecord } from "@steps/model";
-import type { ActionJob } from "./action-job.ts";
-import { pathAbove } from "../process/command-effects.ts";
+import type { ActionJob } from "../job/action-job.ts";
+import { pathAbove } from "./command-effects.ts";
 
 interface PathsToJoin {
   readonly job: ActionJob;

@@ -4,7 +4,7 @@ import { Code, ConnectError, type createConnectRouter } from "@connectrpc/connec
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { describeFault, type OperatorLog } from "../operator-log.ts";
-import { bodyFormOf, readBody } from "../wire/read-body.ts";
+import { bodyFormOf, readBody } from "./read-body.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Turns } from "./turns.ts";
 

@@ -11,28 +11,10 @@ import {
   withoutCredentials,
 } from "@steps/executor/kit";
 import { evaluateCondition } from "@steps/github-language";
-import type { Outcome, StepReference } from "@steps/model";
-import { type ActionScope, evaluationOf, statusOf } from "../actions/action-scope.ts";
-import type { ActionJob } from "./action-job.ts";
-
-/** A part of an action that runs before or after the steps of the job. */
-export interface PhaseEntry {
-  readonly title: string;
-  readonly reference: StepReference;
-  /** Of the place that its condition is evaluated in. */
-  readonly scope: ActionScope;
-  /** `always()` where the action says nothing. */
-  readonly condition: string;
-  readonly run: (run: Run, path: string) => Promise<StepEnd>;
-  /** Whether a failure is none of the job. */
-  readonly allowsFailure: (run: Run) => boolean;
-}
-
-/** What an action wants done when the job's steps have ended. */
-export interface PostEntry extends PhaseEntry {
-  /** Whether there is anything to do: a composite action may have no step that wants something. */
-  readonly isNeeded: () => boolean;
-}
+import type { Outcome } from "@steps/model";
+import { evaluationOf, statusOf } from "../job/action-scope.ts";
+import type { ActionJob } from "../job/action-job.ts";
+import type { PhaseEntry, PostEntry } from "../job/phase-entry.ts";
 
 /** Runs one phase of an action with an event for its begin and its end. */
 export async function runPhase(

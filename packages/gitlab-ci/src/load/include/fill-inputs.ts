@@ -1,13 +1,13 @@
 import { quote } from "@steps/model";
 import type { YamlMapping, YamlNode } from "@steps/source";
 import type { Asking } from "../asking.ts";
-import { loadIncludes } from "../include/load-includes.ts";
-import { componentNodes, type Loading, type OpenFile } from "../include/loading.ts";
-import type { IncludeKind } from "../include/read-includes.ts";
+import { loadIncludes } from "./load-includes.ts";
+import { componentNodes, type Loading, type OpenFile } from "./loading.ts";
+import type { IncludeKind } from "./read-includes.ts";
 import { isMapping, isNull } from "../nodes.ts";
-import { interpolate } from "./interpolate.ts";
-import { type Header, type InputSpec, readHeader, readInputs } from "./read-header.ts";
-import { resolveInputs } from "./resolve-inputs.ts";
+import { interpolate } from "../inputs/interpolate.ts";
+import { type Header, type InputSpec, readHeader, readInputs } from "../inputs/read-header.ts";
+import { resolveInputs } from "../inputs/resolve-inputs.ts";
 
 const HEADER_KINDS: readonly IncludeKind[] = ["local", "project", "remote"];
 

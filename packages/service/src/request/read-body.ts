@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { BodyRoom } from "../listen/body-budget.ts";
+import type { BodyRoom } from "./body-budget.ts";
 import { checkJson } from "./check-json.ts";
 import { checkMessage } from "./check-message.ts";
 

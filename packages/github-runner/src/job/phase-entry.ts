@@ -1,0 +1,22 @@
+import type { Run, StepEnd } from "@steps/executor/kit";
+import type { StepReference } from "@steps/model";
+import type { ActionScope } from "./action-scope.ts";
+
+/** A part of an action that runs before or after the steps of the job. */
+export interface PhaseEntry {
+  readonly title: string;
+  readonly reference: StepReference;
+  /** Of the place that its condition is evaluated in. */
+  readonly scope: ActionScope;
+  /** `always()` where the action says nothing. */
+  readonly condition: string;
+  readonly run: (run: Run, path: string) => Promise<StepEnd>;
+  /** Whether a failure is none of the job. */
+  readonly allowsFailure: (run: Run) => boolean;
+}
+
+/** What an action wants done when the job's steps have ended. */
+export interface PostEntry extends PhaseEntry {
+  /** Whether there is anything to do: a composite action may have no step that wants something. */
+  readonly isNeeded: () => boolean;
+}
