@@ -7,8 +7,8 @@ import { runPostsOfJob } from "./actions/phases.ts";
 import { runWorkflowJob } from "./lists/workflow-job.ts";
 
 /**
- * Makes what runs the GitHub actions of one run. The host is opened when the first action begins, after all of them were
- * brought.
+ * Makes the runner of the GitHub actions of one run. The host is opened when the first action begins, after all of them were
+ * fetched.
  */
 export function createActionRunner(openHost: () => Promise<ActionHost>): ActionRunner {
   let opened: Promise<ActionJob> | undefined;

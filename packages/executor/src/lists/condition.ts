@@ -5,7 +5,7 @@ import type { Progress } from "./list-language.ts";
 
 const STATUS_FUNCTIONS: readonly string[] = ["success", "failure", "always", "cancelled"];
 
-/** Whether a step may run after something failed. */
+/** Tells whether a step may run after something failed. */
 export function asksForStatus(control: StepControl | undefined): boolean {
   if (control?.condition === undefined) return false;
   try {

@@ -5,15 +5,15 @@ import { type Level, scopeOf } from "../run/level.ts";
 import type { Run } from "../run/run.ts";
 
 /**
- * What an item of our own list gives its action before any step has run, for the action's `pre`: what is made of results that
- * are not there yet is empty.
+ * Expands the inputs and variables of an item before any step has run, for its action's `pre`. A text that is made of results
+ * which are not there yet is empty.
  */
 export function expandEarly(
   run: Run,
   level: Level,
   { invocation, path }: { readonly invocation: StepInvocation; readonly path: string },
 ): { readonly given: Record<string, RuntimeValue>; readonly env: Record<string, RuntimeString> } {
-  // What cannot be expanded yet is no mistake, and nothing to tell of.
+  // An expression that cannot be evaluated yet is no mistake, and nothing to tell of.
   const quiet: Run = { ...run, hooks: { ...run.hooks, observe() {} } };
   const expander = createExpander(quiet, () => scopeOf(run, level), { path, source: level.source });
   const attempt = <T>(expand: () => T, otherwise: T): T => {

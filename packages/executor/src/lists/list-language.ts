@@ -45,8 +45,8 @@ export interface OpenItem {
 }
 
 /**
- * What `StepList` has to know of one list: the language that the list is written in, and the place where its expressions are
- * evaluated.
+ * Everything that `StepList` has to know of one list: the language that it is written in, and the place where its expressions
+ * are evaluated.
  */
 export interface ListLanguage<Item extends ListItem> {
   /** The list is the job's own, so that its status is the status of the job. */
@@ -57,13 +57,13 @@ export interface ListLanguage<Item extends ListItem> {
   titleOf(item: Item): string;
   /** The name of the item in the message of the list's failure. */
   labelOf(item: Item): string;
-  /** Whether the item is left out without an event. */
+  /** Tells whether the item is left out without an event. */
   isLeftOut(item: Item, progress: Progress): boolean;
   /** Evaluates the item's condition. The item fails with what this throws. */
   judge(item: Item, progress: Progress): Verdict;
   /** Runs an item whose condition holds. The item fails with what this throws. */
   runItem(run: Run, item: Item & OpenItem): Promise<StepEnd>;
-  /** Whether the list goes on after a failure of the item. It is asked when the item has ended, which the answer may depend on. */
+  /** Tells whether the list goes on after a failure of the item. It is asked when the item has ended: the answer may depend on it. */
   allowsFailure(item: Item, end: StepEnd): boolean;
   /** Makes the end of an item known to the expressions of those after it. */
   keepEnd(item: Item, end: StepEnd): void;

@@ -1,6 +1,6 @@
 import type { StepInvocation } from "@steps/model";
 
-/** Whether an item of a list, or one of a list within it, names an action: what runs those is loaded only then. */
+/** Tells whether an item of a list, or one of a list within it, names an action. Only then the runner of actions is loaded. */
 export function namesAction({ step }: StepInvocation): boolean {
   if (step.kind === "action") return true;
   if (step.kind !== "inline") return false;

@@ -15,7 +15,7 @@ import { findActionProblems } from "./find-action-problems.ts";
 import type { ActionCall, ActionInputs } from "../job/action-instance.ts";
 import { type ActionScope, evaluationOfDefault } from "../job/action-scope.ts";
 
-/** Says what is odd in what an action is given; nothing is refused, as GitHub refuses nothing. */
+/** Notes oddities in the inputs that an action is given. Nothing is refused, as GitHub refuses nothing. */
 export function tellInputProblems(
   run: Run,
   { path, opened, given }: Pick<ActionCall, "path" | "opened" | "given">,
@@ -27,7 +27,7 @@ export function tellInputProblems(
   }
 }
 
-/** What an action is given, and its defaults for the rest. Names are compared without their case. */
+/** The inputs that an action is given, and its defaults for the rest. Names are compared without their case. */
 export function resolveActionInputs(
   run: Run,
   scope: ActionScope,
@@ -56,14 +56,14 @@ function textOf(value: RuntimeValue): RuntimeString {
   return isSensitive(value) ? sensitive(text) : text;
 }
 
-/** `INPUT_NAME` for each of them. A name's hyphens stay. */
+/** The variables `INPUT_NAME` of all inputs. A name's hyphens stay. */
 export function inputEnvironment(inputs: ActionInputs): Record<string, RuntimeString> {
   const env = createObject<RuntimeString>();
   for (const [name, value] of Object.entries(inputs)) env[`INPUT_${name.replaceAll(" ", "_").toUpperCase()}`] = value;
   return env;
 }
 
-/** `STATE_name` for what earlier phases saved. */
+/** The variables `STATE_name` of the state that earlier phases saved. */
 export function stateEnvironment(state: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries([...state].map(([name, value]) => [`STATE_${name}`, value]));
 }

@@ -5,8 +5,8 @@ import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
 import type { ActionScope, RunningAction } from "../job/action-scope.ts";
 
 /**
- * Resolves the inputs of an action for its main phase and those after it. What its `pre` has left, if it ran, is there, also
- * in its own folder; what was put aside then sees the inputs of now.
+ * Resolves the inputs of an action for its main phase and those after it. If its `pre` has run, it is the same instance with
+ * the same folder and state, and its `post`, which was put aside then, sees the new inputs.
  */
 export function createInstance(run: Run, wanted: ActionCall, before?: ActionInstance): ActionInstance {
   const call: ActionCall = before === undefined ? wanted : { ...wanted, opened: before.call.opened };
@@ -32,7 +32,7 @@ export function createInstance(run: Run, wanted: ActionCall, before?: ActionInst
 
 const TOKEN = /\bgithub\s*\.\s*token\b/i;
 
-// Most actions that do without say nothing, and what they do then is slower or fails.
+// Most actions without a token say nothing about it, and are slower or fail.
 function tellMissingToken(
   run: Run,
   { caller, opened, path }: ActionCall,
@@ -49,7 +49,7 @@ function tellMissingToken(
   tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "action-token", message });
 }
 
-/** What `GITHUB_ACTION` is made of where the author gave no id. */
+/** The text that `GITHUB_ACTION` is made of: the author's id, or a name for the action without one. */
 export function wantedId({ name, step }: Pick<StepInvocation, "name" | "step">): string {
   return name === "" ? idOf(step) : name;
 }
@@ -73,7 +73,7 @@ function idOf(reference: StepReference): string {
     .replace(/_+$/, "")}`;
 }
 
-/** Says what a phase of an action is going to do. */
+/** Tells the plan of a phase of an action. */
 export function tellPlan(run: Run, instance: Pick<ActionInstance, "call" | "inputs">, path: string): void {
   const { call, inputs } = instance;
   const { opened, given, env } = call;

@@ -1,10 +1,10 @@
 import { type GithubPart, nearest, type Spec } from "@steps/model";
 
-/** Something odd in what an action is given: it is said, and the action runs. */
+/** An oddity in the inputs that an action is given. It is noted, and the action runs. */
 export interface ActionProblem {
   readonly message: string;
   readonly hint?: string;
-  /** As the caller wrote it; absent: an input that is not given. */
+  /** The name of the input as the caller wrote it; absent for an input that is not given. */
   readonly name?: string;
 }
 

@@ -51,13 +51,13 @@ function tellPhase(
   );
 }
 
-/** Runs what was put aside, the last first, whatever happened before; returns the first failure. */
+/** Runs the phases that were put aside, the last first, whatever happened before. Returns the first failure. */
 export async function runPosts(
   run: Run,
   posts: PostEntry[],
   options: {
     readonly pathOf: () => string;
-    /** Called before the next one runs. */
+    /** Called after a failure, before the next one runs. */
     readonly onFailure?: () => void;
   },
 ): Promise<{ readonly outcome: Outcome; readonly title: string } | undefined> {
@@ -78,13 +78,13 @@ export async function runPosts(
   return failure;
 }
 
-/** At the end of the job: what its actions put aside. A failure fails the job. */
+/** Runs the phases that the job's actions have put aside, at the end of the job. Returns the first failure. */
 export async function runPostsOfJob(run: Run, { posts }: ActionJob): Promise<Outcome | undefined> {
   const { state } = run;
   if (run.signal.aborted) state.isCancelled = true;
   const failure = await runPosts(run, posts, {
     pathOf: () => String(state.nextPhase++),
-    // Those that come next see how the job is doing.
+    // The conditions of the next ones see that the job has failed.
     onFailure: () => {
       state.hasFailed = true;
     },

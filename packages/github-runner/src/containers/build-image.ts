@@ -4,7 +4,7 @@ import { runCliStep } from "./run-cli-step.ts";
 
 /** An image to build. */
 export interface ImageBuild {
-  /** Of the action. */
+  /** The name that the action is shown by. */
   readonly title: string;
   readonly cli: ContainerCli;
   /** Absolute. */

@@ -5,14 +5,14 @@ import { createObject, type Environment, type EnvironmentRecord, type RuntimeStr
 import type { JobContainer } from "../job/job-container.ts";
 import type { ActionCommand } from "../process/action-command.ts";
 
-/** What is to run in it. */
+/** A process to run in a container. */
 export interface ContainerProcess {
   readonly command: readonly string[];
   /** Absolute, in the container. */
   readonly workDir: string;
   /** All that the process is to have. */
   readonly env: EnvironmentRecord;
-  /** Of the step: what the container has of itself is below it. */
+  /** The environment of the step, above the variables that the container has of itself. */
   readonly environment: Environment;
 }
 

@@ -4,7 +4,7 @@ import { ExecuteError } from "@steps/executor/kit";
 import { createObject, type Value } from "@steps/model";
 import { splitWords } from "./split-words.ts";
 
-/** What the runner decides itself. */
+/** Options that the runner sets itself, and no workflow may. */
 const OWN_OPTIONS = /^--?(?:network|net|entrypoint)(?:=|$)/;
 
 /**

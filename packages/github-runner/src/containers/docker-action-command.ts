@@ -4,10 +4,10 @@ import { splitWords } from "./split-words.ts";
 /** Folders of the host, absolute, that a Docker action finds under `/github`. */
 export interface ContainerMounts {
   readonly workspace: string;
-  /** `RUNNER_TEMP` */
+  /** The folder of `RUNNER_TEMP`. */
   readonly temp: string;
   readonly home: string;
-  /** With the event's file. */
+  /** The folder of the event's file. */
   readonly workflow: string;
   readonly fileCommands: string;
 }
@@ -19,9 +19,9 @@ export interface DockerRun {
   readonly name: string;
   readonly label: string;
   readonly network?: string | undefined;
-  /** Of the manifest: of `main`, `pre` or `post`. It wins over the caller's. */
+  /** The manifest's entrypoint for `main`, `pre` or `post`. It wins over the caller's; absent: the manifest has none. */
   readonly entrypoint?: string | undefined;
-  /** Of the manifest, expanded; even empty they win over the caller's. */
+  /** The manifest's arguments, expanded. Even an empty list wins over the caller's; `undefined`: the manifest has none. */
   readonly args: readonly string[] | undefined;
   readonly withEntrypoint?: string | undefined;
   /** The raw command line `with.args`. */
@@ -29,9 +29,9 @@ export interface DockerRun {
   readonly mounts: ContainerMounts;
   /** The socket of the daemon, where there is one: `findContainerSocket()`. */
   readonly socket?: string | undefined;
-  /** All that the container gets. The PATH of the host is not for it. */
+  /** All variables that the container gets. The PATH of the host is not for it. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the client needs for itself: `HOME`, `PATH`, `DOCKER_HOST` … */
+  /** Variables that the client needs for itself: `HOME`, `PATH`, `DOCKER_HOST` … */
   readonly clientEnv?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -54,8 +54,8 @@ const IMAGE_FOLDERS: ReadonlySet<string> = new Set([
 ]); // oxfmt-ignore
 
 /**
- * The command that runs a Docker action, as GitHub's runner does it. The container goes when it ends; it is root or whoever the
- * image says, so with Docker what it writes into the workspace belongs to that user on the host. Values of variables are in the
+ * Returns the command that runs a Docker action, as GitHub's runner does it. The container is removed when it ends. Its user is
+ * the one that the image names, or root: with Docker, the files that it writes into the workspace belong to that user on the host. Values of variables are in the
  * environment of the client, their names in its arguments. Values that are paths below a mount are those of the container; the
  * workspace is there under its path on the host, too, so that what the action starts through the socket can mount it.
  *

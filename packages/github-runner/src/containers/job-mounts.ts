@@ -11,7 +11,7 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   "/ /bin /boot /dev /etc /lib /lib64 /proc /run /sbin /sys /usr /usr/bin /usr/lib /usr/local /var".split(" "),
 );
 
-/** What a job's container sees of the host. */
+/** The parts of the host that a job's container sees. */
 export interface JobMounts {
   /** Options of the client. */
   readonly mounts: readonly string[];

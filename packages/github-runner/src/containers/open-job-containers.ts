@@ -29,15 +29,15 @@ import { waitHealthy } from "./wait-healthy.ts";
 
 /** The containers of a job, running. */
 export interface OpenContainers {
-  /** What the environment of the job's steps starts from, in its container; absent: as it is. */
+  /** The container's own variables, which those of the job's steps are put above; `undefined`: the job has no container. */
   readonly base: EnvironmentRecord | undefined;
-  /** Why the job cannot begin; then they are there as far as they came. */
+  /** The failure of the first container that could not be started: the job cannot begin. `undefined`: all of them run. */
   readonly failure: StepEnd | undefined;
-  /** Removes all of it. Never rejects. */
+  /** Removes the containers and their network. Never rejects. */
   close(): Promise<void>;
 }
 
-/** As a job's definition has them. */
+/** The containers as the job's definition has them; `undefined`: it has none. */
 export interface WantedContainers {
   readonly container: Value | undefined;
   readonly services: Readonly<Record<string, Value>> | undefined;
@@ -45,7 +45,7 @@ export interface WantedContainers {
 
 /** A container of the job and what is wanted of it. */
 interface Wanted {
-  /** Of the service; absent: the job's own. */
+  /** The name of the service; absent for the container of the job. */
   readonly name?: string;
   readonly spec: ContainerSpec;
 }

@@ -16,20 +16,20 @@ import { createObject, emptySpec, type EnvironmentRecord, type Outcome, type Run
 
 /** A command of a container engine that is a step of its own, before those of the job. */
 export interface CliStep {
-  /** As it is shown: `Build an-action`. */
+  /** The name that it is shown by: `Build an-action`. */
   readonly name: string;
-  /** Absolute path of the program, then its arguments. */
+  /** The absolute path of the program, then its arguments. */
   readonly command: readonly string[];
-  /** The arguments as they are told: without what differs from run to run. */
+  /** The arguments as the trace shows them, without what differs from run to run; absent: as they are. */
   readonly shown?: readonly string[];
-  /** Its standard output is nothing to read. */
+  /** The standard output is not logged. Default: it is. */
   readonly isQuiet?: boolean;
   readonly workDir: string;
-  /** Of the client. */
+  /** The environment of the client. */
   readonly env: EnvironmentRecord;
-  /** What is told of it. */
+  /** The variables that the trace shows; absent: none. */
   readonly shownEnv?: EnvironmentRecord;
-  /** What it means that it fails; the exit code is put behind it. */
+  /** The meaning of a failure: `the image cannot be built`. The exit code is put behind it. */
   readonly failure: string;
 }
 

@@ -6,11 +6,11 @@ import { endWithout, ExecuteError, outcomeOfAbort, type Run, runToldStep, type S
 export interface WaitedService {
   readonly cli: ContainerCli;
   readonly container: string;
-  /** As it is shown: `Wait for redis`. */
+  /** The name that the waiting is shown by: `Wait for redis`. */
   readonly title: string;
 }
 
-/** Waits until a service says that it is healthy, in a record of its own; its log's end is there when it does not. */
+/** Waits until a service says that it is healthy, in a record of its own. If it never does, the end of its log is in the record. */
 export function waitHealthy(run: Run, service: WaitedService): Promise<StepEnd> {
   const path = String(run.state.nextPhase++);
   return runToldStep(run, { path, name: service.title, phase: "pre" }, () => wait(run, path, service));

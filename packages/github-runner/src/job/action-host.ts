@@ -1,6 +1,6 @@
 import type { RuntimeString, Value } from "@steps/model";
 
-/** What the executor needs of others to run GitHub actions. */
+/** Everything that GitHub actions need of the program around the run. */
 export interface ActionHost {
   /** The contexts of the job; asked for once, when its first action comes. */
   describe(facts: ActionFacts): ActionDescription;
@@ -14,13 +14,13 @@ export interface ActionHost {
   readonly summaryFile?: string;
   /** A text for others than the trace, without the secrets that are known by now. */
   readonly mask: (text: string) => string;
-  /** Whether `::debug::` is shown and `RUNNER_DEBUG` set. */
+  /** `::debug::` is shown, and `RUNNER_DEBUG` is set. */
   readonly isDebug: boolean;
   /** How groups in the output are marked. */
   readonly groupStyle: "github" | "gitlab";
 }
 
-/** What a description is made of. */
+/** The facts of a run that a description is made of. */
 export interface ActionFacts {
   /** A job variable. Asking is recorded. */
   readonly variable: (name: string) => string | undefined;
@@ -28,7 +28,7 @@ export interface ActionFacts {
   readonly workspace: string;
   readonly temp: string;
   readonly eventPath: string;
-  /** Of a workflow that is dispatched. */
+  /** The inputs of a workflow that is dispatched; absent elsewhere. */
   readonly inputs?: Readonly<Record<string, Value>>;
 }
 

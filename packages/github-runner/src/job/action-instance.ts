@@ -11,21 +11,21 @@ export type ActionPhase = "pre" | "main" | "post";
 
 /** An item of a list that is an action, ready to be carried out. */
 export interface ActionCall {
-  /** Where the item stands. */
+  /** The place of the item: the expressions of its list see this. */
   readonly caller: ActionScope;
   readonly path: string;
-  /** As it is shown. */
+  /** The name that the item is shown by. */
   readonly title: string;
-  /** Empty when the author gave none. */
+  /** The id of the item; empty when the author gave none. */
   readonly id: string;
   readonly opened: OpenedStep;
-  /** Literal: nothing in them is an expression any more. */
+  /** The inputs that the item gives, expanded: nothing in them is an expression any more. */
   readonly given: Inputs;
-  /** Of the invocation, expanded; it is in the caller's environment already. */
+  /** The invocation's own variables, expanded; they are in the caller's environment already. */
   readonly env: EnvironmentRecord;
-  /** Where what has to be done afterwards is put. */
+  /** The list that the action's `post` is added to. */
   readonly posts: PostEntry[];
-  /** Whether a failure of any phase is none of the job. */
+  /** Tells whether the job goes on after a failure of any phase. */
   readonly allowsFailure: (run: Run) => boolean;
 }
 
@@ -35,13 +35,13 @@ export interface ActionInstance {
   readonly definition: Definition;
   readonly part: GithubPart;
   readonly inputs: ActionInputs;
-  /** What its own expressions see. */
+  /** The place of the action's own expressions. */
   readonly scope: ActionScope;
-  /** `GITHUB_ACTION`. */
+  /** The value of `GITHUB_ACTION`. */
   readonly id: string;
   readonly state: Map<string, string>;
-  /** `composite`: what its steps want done afterwards. */
+  /** The `post` of the steps of a composite action; empty for all others. */
   readonly posts: PostEntry[];
-  /** What it wants done afterwards is put aside once. */
+  /** The action's `post` has been added to its list, which happens once. */
   isPutAside: boolean;
 }

@@ -9,14 +9,14 @@ import { CommandFiles } from "./command-files.ts";
 import type { JobContainer } from "./job-container.ts";
 import type { PostEntry } from "./phase-entry.ts";
 
-/** What all GitHub actions of one run share. */
+/** The state that all GitHub actions of one run share. */
 export class ActionJob {
   readonly host: ActionHost;
   readonly description: ActionDescription;
   readonly dirs: ActionDirs;
   /** Problem matchers stay for the rest of the job. */
   readonly matchers: ProblemMatchers = new ProblemMatchers();
-  /** What runs when all steps have ended, the last first. */
+  /** The phases that run when all steps have ended, the last first. */
   readonly posts: PostEntry[] = [];
   /** Images of Docker actions that were built, by tag. */
   readonly images: Map<string, Promise<StepEnd>> = new Map();
@@ -26,9 +26,9 @@ export class ActionJob {
   network: string | undefined;
   /** Folders that steps have put in front of the PATH, the newest first. */
   paths: readonly string[] = [];
-  /** That an action asks for a token and there is none is said once. */
+  /** The note that an action asks for a token, and there is none, has been told. It is told once. */
   hasMissedToken = false;
-  /** Of the job of a workflow; empty elsewhere. */
+  /** The contexts that a workflow's job has of itself; empty elsewhere. */
   contexts: Readonly<Record<string, Value>> = createObject();
   readonly #files = new Map<string, CommandFiles>();
   readonly #instances = new Map<string, ActionInstance>();
@@ -64,12 +64,12 @@ export class ActionJob {
     return new ActionJob(host, description, dirs);
   }
 
-  /** What `takeId()` would give now. */
+  /** The id that `takeId()` would give now. */
   peekId(wanted: string): string {
     return this.#freeId(wanted).id;
   }
 
-  /** `GITHUB_ACTION`: the step's id, or a name that no other step of the job has. */
+  /** Takes a value for `GITHUB_ACTION`: the step's id, or a name that no other step of the job has. */
   takeId(wanted: string): string {
     const { id, count } = this.#freeId(wanted);
     this.#ids.set(wanted, count).set(id, this.#ids.get(id) ?? 1);
@@ -86,7 +86,7 @@ export class ActionJob {
     return { id, count };
   }
 
-  /** Says that what has the path `attempt` is the step of `item`, tried once more. */
+  /** Notes that the step with the path `attempt` is an attempt of the one with the path `item`. */
   noteAttempt(attempt: string, item: string): void {
     if (attempt !== item) this.#items.set(attempt, item);
   }
@@ -130,12 +130,12 @@ export class ActionJob {
     const variables = await this.host.services();
     const texts = Object.values(variables).map(revealString);
     const ports = texts.flatMap((text) => /^http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1] ?? []);
-    await this.container?.reach?.([...new Set(ports)].map(Number));
+    await this.container?.reach([...new Set(ports)].map(Number));
     return variables;
   }
 }
 
-// Any expression may hold it, not only an input.
+// Any expression may hold the token, not only an input.
 function tellToken(run: Run, token: string): void {
   const values = maskForms(token).map((form) => sensitive(form));
   tell(run, { type: "secret-found", at: Date.now(), path: "", values });
@@ -143,7 +143,7 @@ function tellToken(run: Run, token: string): void {
 
 /** Absolute paths below the job's private directory. */
 export interface ActionDirs {
-  /** `RUNNER_TEMP`. */
+  /** The folder of `RUNNER_TEMP`. */
   readonly temp: string;
   readonly commands: string;
   /** The home of Docker actions. */

@@ -4,20 +4,20 @@ import { createObject, type Environment, mapObject, revealString, type Status, t
 import type { ActionJob } from "./action-job.ts";
 import { hashFiles } from "./hash-files.ts";
 
-/** Where texts in GitHub's language stand: what their expressions see. */
+/** The place of texts in GitHub's language: it decides what their expressions see. */
 export interface ActionScope {
   readonly job: ActionJob;
-  /** Of the step that is run, or of the action whose steps are. */
+  /** The path of the step that is run, or of the action whose steps are. */
   readonly path: string;
   readonly depth: number;
   readonly inputs: Readonly<Record<string, Value>>;
   readonly environment: Environment;
-  /** By id: `{outputs, outcome, conclusion}`. */
+  /** The results of the steps so far, by id: `{outputs, outcome, conclusion}`. */
   readonly steps: Record<string, Value>;
   readonly action: RunningAction;
-  /** How the composite action is doing; absent outside of one. */
+  /** Gives the status of the composite action; absent outside of one. */
   readonly status?: () => Status;
-  /** Whether the texts are those of a workflow's job: they see its `secrets`, `vars` and `needs`, which no action does. */
+  /** The texts are those of a workflow's job: they see its `secrets`, `vars` and `needs`, which no action does. */
   readonly isJob: boolean;
 }
 
@@ -25,9 +25,9 @@ export interface ActionScope {
 export interface RunningAction {
   /** The folder of its manifest; absent outside of composite actions. */
   readonly dir: string | undefined;
-  /** Of the component it is in, for `$/`. */
+  /** The folder of the component that the action is in, for `$/`. */
   readonly root: string | undefined;
-  /** `owner/repo` and the version, of one from a repository. */
+  /** The repository as `owner/repo`; empty for an action from elsewhere, as is `ref`, its version. */
   readonly repository: string;
   readonly ref: string;
 }
@@ -35,7 +35,7 @@ export interface RunningAction {
 /** No action: where the job's own steps are. */
 export const NO_ACTION: RunningAction = { dir: undefined, root: undefined, repository: "", ref: "" };
 
-/** How the job is doing. */
+/** The status of the job so far. */
 export function jobStatusOf(run: Run): Status {
   if (run.state.isCancelled) return "cancelled";
   return run.state.hasFailed ? "failure" : "success";
@@ -73,14 +73,14 @@ export const NOTHING: Contexts = {
   jobs: null,
 };
 
-// What the job can grant.
+// The secrets that the job can grant.
 function secretsOf(run: Run, job: ActionJob): Value {
   const { token } = job.host;
   const granted = mapObject(run.job.grants ?? {}, revealString);
   return { ...(token === undefined ? {} : { GITHUB_TOKEN: revealString(token) }), ...granted };
 }
 
-/** What an evaluation in this place is given; of the status functions nothing. */
+/** The contexts and functions of an evaluation in this place. The status functions have no answers there. */
 export function evaluationOf(
   run: Run,
   scope: ActionScope,
@@ -104,7 +104,7 @@ export function evaluationOf(
   return { contexts, hashFiles: (patterns) => hashFiles(patterns, { workspace: workDir, signal: run.signal }) };
 }
 
-/** What the default of an input is given: nothing that the caller has not meant for the action. */
+/** The contexts of an input's default: nothing that the caller has not meant for the action. */
 export function evaluationOfDefault(run: Run, scope: ActionScope): EvaluateOptions {
   const { contexts, ...rest } = evaluationOf(run, scope);
   const seen = DEFAULT_CONTEXTS.map((name) => [name, contexts[name] ?? null] as const);
@@ -116,7 +116,7 @@ const DEFAULT_CONTEXTS = ["github", "runner", "job", "strategy", "matrix"] as co
 /** The answers of the status functions for a step of this place. */
 export function statusOf(run: Run, scope: ActionScope, isPhase: boolean): NonNullable<EvaluateOptions["status"]> {
   const { aborted, reason } = run.signal;
-  // The time of a step may be over; when that of the job is, its state says so.
+  // A step whose own time is over is not cancelled. When the time of the job is over, the state of the run says so.
   const isCancelled = run.state.isCancelled || (aborted && run.isCleanUp !== true && !(reason instanceof TimedOut));
   const status = isPhase || scope.status === undefined ? jobStatusOf(run) : scope.status();
   return {

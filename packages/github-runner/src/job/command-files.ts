@@ -20,7 +20,7 @@ const ALL = Object.keys(KINDS) as readonly Kind[];
 const MAX_BYTES = 16 * 1024 * 1024;
 const NOTHING: StepFileContent = { content: Buffer.alloc(0) };
 
-/** What a process wrote to its files. */
+/** The commands that a process wrote to its files. */
 export interface FileCommands {
   readonly env: Pairs;
   readonly output: Pairs;
@@ -29,7 +29,7 @@ export interface FileCommands {
   readonly summary: string;
   /** Why there is no summary although there is something in its file; that fails nothing. */
   readonly summaryProblem: string | undefined;
-  /** What could not be read; the rest is taken. */
+  /** Messages about what could not be read; the rest is taken. */
   readonly problems: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export class CommandFiles {
     }
   }
 
-  /** What the process wrote; what it touched is removed. */
+  /** Reads what the process wrote, and removes the files that it touched. */
   take(): FileCommands {
     const problems: string[] = [];
     const parse = <T>(kind: Kind, read: (text: string) => readonly T[]): readonly T[] => {

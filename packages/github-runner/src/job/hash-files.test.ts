@@ -38,7 +38,7 @@ function sha256(content: string | Uint8Array): Uint8Array {
   return createHash("sha256").update(content).digest();
 }
 
-/** What the files with these contents, in this order, are to give. */
+/** The hash that files with these contents, in this order, must give. */
 function hashOf(...contents: string[]): string {
   return contents.length === 0 ? "" : Buffer.from(sha256(Buffer.concat(contents.map(sha256)))).toString("hex");
 }

@@ -17,7 +17,7 @@ import { ExecuteError } from "@steps/executor/kit";
 import { compileHashPatterns } from "@steps/github-language/commands";
 import { messageOf } from "@steps/model";
 
-/** Where files are hashed, and for how long. */
+/** The folder whose files are hashed, and the limit of that. */
 export interface HashFilesOptions {
   /** Absolute: patterns are relative to it, and what is not below it is left out. */
   readonly workspace: string;
@@ -147,7 +147,7 @@ function kindOfEntry(entry: Dirent | Stats): Item["kind"] {
   return entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "directory" : "file";
 }
 
-/** What an entry is to be taken for; `undefined`: a link that is followed and leads nowhere. */
+/** The kind that an entry is taken for; `undefined`: a link that is followed and leads nowhere. */
 function kindOf({ path, kind }: Item, { isFollowing }: Walk): "file" | "directory" | undefined {
   if (kind !== "link") return kind;
   if (!isFollowing) return "file";
@@ -165,7 +165,7 @@ function statOf(path: string, stat: (path: string) => Stats = statSync): Stats |
   }
 }
 
-/** Whether a folder, with its links resolved, is not one of those that it is in. */
+/** Tells whether a folder, with its links resolved, is none of those that it is in. */
 function enter(chain: string[], { path, level }: Item): boolean {
   let real: string;
   try {

@@ -2,10 +2,10 @@ import type { RunningContainer } from "@steps/containers/job";
 
 /** The container that the steps of a job run in. */
 export interface JobContainer extends RunningContainer {
-  /** Of the daemon. */
+  /** The id that the daemon gave it. */
   readonly id: string;
-  /** What runs a file of JavaScript in it; absent: nothing does. */
+  /** The command that runs a file of JavaScript in it; `undefined`: nothing does. */
   readonly nodeCommand: readonly string[] | undefined;
-  /** Makes ports of the runner's loopback ports of the container's own. */
-  readonly reach?: (ports: readonly number[]) => Promise<void>;
+  /** Makes ports of the runner's loopback reachable at the container's own loopback. */
+  readonly reach: (ports: readonly number[]) => Promise<void>;
 }

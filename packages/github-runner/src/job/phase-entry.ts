@@ -6,17 +6,17 @@ import type { ActionScope } from "./action-scope.ts";
 export interface PhaseEntry {
   readonly title: string;
   readonly reference: StepReference;
-  /** Of the place that its condition is evaluated in. */
+  /** The place that its condition is evaluated in. */
   readonly scope: ActionScope;
   /** `always()` where the action says nothing. */
   readonly condition: string;
   readonly run: (run: Run, path: string) => Promise<StepEnd>;
-  /** Whether a failure is none of the job. */
+  /** Tells whether the job goes on after a failure. */
   readonly allowsFailure: (run: Run) => boolean;
 }
 
-/** What an action wants done when the job's steps have ended. */
+/** The part of an action that runs when the job's steps have ended. */
 export interface PostEntry extends PhaseEntry {
-  /** Whether there is anything to do: a composite action may have no step that wants something. */
+  /** Tells whether there is anything to do: a composite action may have no step that wants something. */
   readonly isNeeded: () => boolean;
 }

@@ -103,7 +103,10 @@ function oneLine(text: string): string {
   return (text.trim().split(/[\r\n]/, 1)[0] ?? "").slice(0, MAX_TITLE_LENGTH);
 }
 
-/** Whether a step, or what it wants done before and after the job, may fail. Asked afterwards: it may depend on the step. */
+/**
+ * Tells whether a step, or what it wants done before and after the job, may fail. It is asked afterwards, since the answer may
+ * depend on the step.
+ */
 export function allowsFailure(run: Run, scope: ActionScope, { github, control }: StepInvocation): boolean {
   if (github?.continueOnError === undefined) return control?.continueOnError === true;
   try {
@@ -202,7 +205,7 @@ export function invocationOf(
   return { given, env, environment };
 }
 
-// What `github.action` is to be when the step runs; a step whose `pre` has run has its id.
+// The `github.action` that the step will have when it runs. A step whose `pre` has run has its id already.
 function idOf({ job }: ActionScope, invocation: StepInvocation, path: string): string {
   return job.instanceAt(path)?.id ?? job.peekId(wantedId(invocation));
 }

@@ -29,7 +29,7 @@ export interface Prepared {
 export interface PreparedAction {
   readonly opened: OpenedStep;
   readonly nested: readonly Prepared[];
-  /** Whether something of it runs before the job's first step. */
+  /** A part of it, or of an action within it, runs before the job's first step. */
   readonly wantsPre: boolean;
 }
 

@@ -31,7 +31,7 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
   return runPhaseOf(run, instance, { phase: "main", path: call.path });
 }
 
-// Of an action that nobody knew of before the job's first step.
+// The `pre` of an action that nobody knew of before the job's first step.
 async function runPreInPlace(run: Run, instance: ActionInstance): Promise<void> {
   const { part, call, scope } = instance;
   if (part.pre === undefined) return;
@@ -72,7 +72,7 @@ export function putAside(instance: ActionInstance): void {
     allowsFailure: call.allowsFailure,
     isNeeded: () => {
       if (isComposite) return posts.some((post) => post.isNeeded());
-      // What the runner does itself has nothing to clean up unless it says so.
+      // A program of the runner's own has nothing to clean up unless it has saved a state.
       return part.using !== "native" || instance.state.size > 0;
     },
     run: (run, path) => {

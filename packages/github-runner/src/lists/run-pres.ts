@@ -12,7 +12,7 @@ import { putAside, runPhaseOf } from "./run-action.ts";
 interface PreCall {
   readonly scope: ActionScope;
   readonly posts: PostEntry[];
-  /** Of the action whose list it is; empty for the job's own. */
+  /** The path of the action whose list it is; empty for the job's own list. */
   readonly listPath: string;
   readonly expand: ExpandGiven;
   readonly pathOf: () => string;

@@ -60,7 +60,7 @@ async function runInside(run: Run, level: Level, { definition, job }: WorkflowJo
   }
 }
 
-// What a step does with its home, as actions that clean up do, is done to nobody's own.
+// Actions that clean up change files in the home folder: those must not be the user's own.
 function withHome({ environment }: Level, { dirs }: ActionJob): Level["environment"] {
   if (Object.hasOwn(environment.base, "HOME")) return environment;
   return environment.above({ ...environment.base, HOME: dirs.home });
@@ -102,7 +102,7 @@ async function runPhases(run: Run, { dir, root }: Level, { definition, prepared,
   return { outcome: list.outcome ?? { status: "success" }, outputs, exports: list.exports };
 }
 
-// What steps write to GITHUB_ENV wins over it, so it is below that.
+// The variables are below what steps write to GITHUB_ENV, which wins over them.
 function exportEnv(run: Run, scope: ActionScope, env: Readonly<Record<string, string>>): void {
   const evaluation = evaluationOf(run, scope);
   scope.environment.export(mapObject(env, (text): RuntimeString => evaluateText(text, evaluation)));

@@ -1,16 +1,16 @@
 import type { ProcessClient } from "@steps/executor/kit";
 import type { EnvironmentRecord, RuntimeString } from "@steps/model";
 
-/** What is started. */
+/** The command of a process, ready to be started. */
 export interface ActionCommand {
   readonly command: readonly RuntimeString[];
-  /** Absolute; absent: the first word of the command, looked for on the PATH. */
+  /** The absolute path of the program; absent: the first word of the command is looked for on the PATH. */
   readonly program?: string;
   readonly workDir: string;
   readonly env: EnvironmentRecord;
-  /** Of a process in a container. */
+  /** The client that is started for a process in a container; absent: the process itself is started. */
   readonly client?: ProcessClient;
-  /** Of a process in a container: the path of the host for one of the container. */
+  /** Gives the path of the host for one of the container; absent for a process on the host. */
   readonly toHost?: (path: string) => string;
   /** Called when the process has ended, however it did. */
   readonly cleanUp?: () => void | Promise<void>;

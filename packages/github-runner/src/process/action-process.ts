@@ -31,19 +31,19 @@ import { addSummary } from "./summary.ts";
 /** A process of an action, or of a script among actions. */
 export interface ActionProcess {
   readonly scope: ActionScope;
-  /** `GITHUB_ACTION`. */
+  /** The value of `GITHUB_ACTION`. */
   readonly id: string;
-  /** What only this process gets: `INPUT_*`, `STATE_*`, services. */
+  /** The variables that only this process gets: `INPUT_*`, `STATE_*`, those of services. */
   readonly env: EnvironmentRecord;
-  /** What earlier phases of the same step left for later ones. */
+  /** The state that phases of the step leave for later ones. */
   readonly state: Map<string, string>;
-  /** `step_dir` in the trace. */
+  /** The absolute folder that the trace calls `step_dir`. */
   readonly stepDir: string;
-  /** The command, once the whole environment is known. */
+  /** Makes the command, once the whole environment is known. */
   readonly command: (env: EnvironmentRecord) => ActionCommand | Promise<ActionCommand>;
 }
 
-/** Runs a process, takes the commands that it prints and writes to its files, and does what they say. */
+/** Runs a process, takes the commands that it prints and writes to its files, and carries them out. */
 export async function runActionProcess(run: Run, process: ActionProcess): Promise<StepEnd> {
   if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason, "exec: "));
   const { scope, state } = process;
@@ -84,7 +84,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
   return finish(run, { end, summary, effects, written: written ?? files.take(), process });
 }
 
-// As the commands that a process prints, they are in its log.
+// The refused commands of files are in the log, as those that a process prints.
 function refusals({ env, problems }: FileCommands): readonly string[] {
   const blocked = env.filter(([name]) => isBlockedVariable(name)).map(([name]) => blockedMessage(name));
   return [...blocked, ...problems].map((message) => `##[error]${message}`);
@@ -103,7 +103,7 @@ function start(
   return startProcess(run, { path, program, command, workDir, env, places, client }, log);
 }
 
-/** In GitHub's order: what comes later wins. */
+/** The environment in GitHub's order: a later variable wins. */
 function environmentOf(
   process: ActionProcess,
   { files, paths }: { readonly files: CommandFiles; readonly paths: readonly string[] },
@@ -125,7 +125,7 @@ function environmentOf(
   return env;
 }
 
-// A proxy has no way to what listens on this machine.
+// A proxy has no way to a service on this machine's loopback.
 function withoutProxy(env: Record<string, RuntimeString>, url: string): void {
   if (!Object.keys(env).some((name) => /^https?_proxy$/i.test(name))) return;
   const { hostname } = new URL(url);

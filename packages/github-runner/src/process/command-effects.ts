@@ -7,24 +7,24 @@ import type { ActionScope } from "../job/action-scope.ts";
 
 const MAX_MATCHER_BYTES = 1024 * 1024;
 const MAX_NAME_LENGTH = 1000;
-/** Of all that the commands of one process set: names and values. */
+/** The greatest length of all names and values that the commands of one process set, in characters. */
 const MAX_CHARS = 64 * 1024 * 1024;
 const MAX_PROBLEMS = 100;
-/** Of the secrets that one process tells. */
+/** The greatest number of secrets that one process may tell, and their greatest length in all. */
 const MAX_MASKS = 5_000;
 const MAX_MASK_CHARS = 4 * 1024 * 1024;
 
-/** What the commands of one process have done so far. */
+/** The effects of the commands of one process so far. */
 export class CommandEffects implements CommandSink {
   readonly outputs: Record<string, string> = createObject<string>();
   readonly env: Record<string, string> = createObject<string>();
   readonly paths: string[] = [];
   readonly annotations: Annotation[] = [];
-  /** Each of them fails the step, though its process may do well. */
+  /** Each of these messages fails the step, although its process may have succeeded. */
   readonly problems: string[] = [];
-  /** Of a process in a container: the path of the host for one of the container. */
+  /** Gives the path of the host for one that the process names; the same unless the process is in a container. */
   toHost: (path: string) => string = (path) => path;
-  /** Why nothing more of the process may be shown. */
+  /** The reason why nothing more of the process may be shown; `undefined`: all of it may. */
   refusal: ExecuteError | undefined;
   #chars = 0;
   #masks = 0;
@@ -57,7 +57,7 @@ export class CommandEffects implements CommandSink {
 
   setEnv(name: string, value: string): void {
     if (isBlockedVariable(name)) {
-      // Said, and no failure: there are actions that try, and do well without.
+      // It is told and fails nothing: there are actions that try, and succeed without.
       this.error(blockedMessage(name));
     } else if (name === "" || name.includes("=") || `${name}${value}`.includes("\0")) {
       this.problem(`${JSON.stringify(name.slice(0, 80))} cannot be a variable`);
@@ -90,7 +90,7 @@ export class CommandEffects implements CommandSink {
     if (annotation !== undefined) this.annotations.push(annotation);
   }
 
-  /** Something that is said of the step and does not fail it. */
+  /** Notes an error that does not fail the step. */
   error(message: string): void {
     this.annotations.push({ level: "error", message });
   }
@@ -117,13 +117,13 @@ export class CommandEffects implements CommandSink {
     }
   }
 
-  /** Makes the variables and the PATH those of every step to come. */
+  /** Hands the variables and the PATH to every step to come. Returns them. */
   export(): Readonly<Record<string, RuntimeString>> {
     const { job, environment } = this.#scope;
     const exports: Record<string, RuntimeString> = createObject<RuntimeString>();
     Object.assign(exports, this.env);
     if (this.paths.length > 0) {
-      // What a step says of its own PATH is not for others.
+      // A PATH that a step declares for itself is not for others.
       const known = environment.shared("PATH") ?? "";
       // Steps that run at the same time do not see each other's: joinPaths().
       const own = this.#run.branch === undefined ? job.addPaths(this.paths) : this.paths.toReversed();
@@ -134,7 +134,7 @@ export class CommandEffects implements CommandSink {
   }
 }
 
-/** What is said of a variable that nobody may set. */
+/** The message about a variable that no step may set. */
 export function blockedMessage(name: string): string {
   return `Can't store ${name} through the file of GITHUB_ENV`;
 }

@@ -4,11 +4,11 @@ import type { LogSummary } from "@steps/model";
 
 const LINE_FEED = 10;
 
-/** What a log asks of those who carry out the commands in it. */
+/** The answers of whoever carries out the commands in a log. */
 export interface LogEffects {
-  /** Why the commands were refused, if they were. */
+  /** The reason why the commands were refused; `undefined`: they were not. */
   readonly refusal: () => Error | undefined;
-  /** The last lines of standard error; asked for once, when the process has said all. */
+  /** The last lines of standard error. They are asked for once, when the process has ended. */
   readonly ending: () => readonly string[];
 }
 

@@ -9,7 +9,10 @@ interface PathsToJoin {
   readonly exports: readonly EnvironmentRecord[];
 }
 
-/** What steps that ran at the same time have put in front of the PATH is there for all steps to come, in the order of the steps. */
+/**
+ * Puts the folders that steps which ran at the same time have added in front of the PATH of all steps to come, in the order of
+ * the steps. Returns the exports.
+ */
 export function joinPaths(
   run: Run,
   environment: Environment,

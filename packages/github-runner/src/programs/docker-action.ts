@@ -108,7 +108,7 @@ function mountsOf(run: Run, { job: { dirs } }: ActionScope): ContainerMounts {
   return { workspace: run.job.workDir, temp, home, workflow, fileCommands: commands };
 }
 
-// What the machine's own environment has is not for the container, and the action's own variables do not win over any.
+// The container gets nothing of the machine's own environment, and the variables of the action's definition win over none.
 function containerEnvironment(instance: ActionInstance, all: EnvironmentRecord): Record<string, string> {
   const { definition, scope } = instance;
   const declared = scope.environment.declared();

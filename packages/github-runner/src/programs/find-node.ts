@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { ExecuteError } from "@steps/executor/kit";
 import { findProgram, runBriefly } from "@steps/platform/processes";
 
-/** Where a Node.js for an action is looked for. */
+/** The places where a Node.js for an action is looked for. */
 export interface FindNodeOptions {
   /** The `PATH` of the step; entries that are not absolute are passed over. */
   readonly path: string | undefined;
@@ -16,7 +16,7 @@ export interface FindNodeOptions {
    * its `process.execPath` takes commands of the runner instead, so there the caller has to pass something else.
    */
   readonly execPath: string;
-  /** Of `execPath`: `v24.1.0` or `24.1.0`. */
+  /** The version of `execPath`: `v24.1.0` or `24.1.0`. */
   readonly execVersion: string;
 }
 
@@ -26,7 +26,7 @@ export interface FoundNode {
   readonly program: string;
   /** `24.1.0` */
   readonly version: string;
-  /** What the user should know about the choice. */
+  /** A note for the user about the choice; absent: there is nothing to say. */
   readonly note?: { readonly code: NodeNoteCode; readonly message: string };
 }
 

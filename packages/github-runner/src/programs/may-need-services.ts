@@ -3,18 +3,18 @@ import { dirname, join } from "node:path";
 import type { OpenedStep } from "@steps/executor/kit";
 
 const NAMES = ["ACTIONS_RUNTIME_", "ACTIONS_CACHE_", "ACTIONS_RESULTS_"];
-/** What is not below the folder of the main file is not looked into. */
+/** An import from outside of the main file's folder, which is not looked into. */
 const FARTHER = /(?:require\(|import\(|from|import)\s*["'`]\.\.\//;
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 100;
 
-// By the file and what is known of it: most actions are run again and again.
+// The answers by the identity of the file: most actions are run again and again.
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 1000;
 
 /**
- * Whether a JavaScript action may ask for the cache or the artifacts of GitHub: its bundle, or a part of it beside it, names one of
- * their variables, or it has modules of its own elsewhere, which nobody looks into.
+ * Tells whether a JavaScript action may ask for the cache or the artifacts of GitHub: its bundle, or a part of it beside it,
+ * names one of their variables, or the action has modules elsewhere, which nobody looks into.
  */
 export function mayNeedServices({ dir, root }: Pick<OpenedStep, "dir" | "root">, file: string | undefined): boolean {
   if (existsSync(join(root ?? dir, "node_modules")) || existsSync(join(dir, "node_modules"))) return true;

@@ -27,13 +27,13 @@ export function nativeCommand(
   for (const [variable, value] of Object.entries(seen)) {
     all[variable.startsWith("INPUT_") ? variable.replaceAll("-", "_") : variable] = value;
   }
-  // What nobody asked anything of does without: a replay would have to be given them again.
+  // A program without inputs gets no job variables: a replay would have to be given them again.
   const wanted = Object.keys(call.given).length === 0 ? [] : Object.keys(definition.env);
   for (const variable of wanted) {
     const value = jobVariable(run, variable);
     if (value !== undefined) all[variable] = definition.env[variable] === "secret" ? sensitive(value) : value;
   }
-  // It is no part of the job: git finds the user's own configuration.
+  // The program is no part of the job: its git has to find the user's own configuration.
   const { HOME } = process.env;
   if (HOME !== undefined && revealed(all["HOME"]) === scope.job.dirs.home) all["HOME"] = HOME;
   return { command, program: join(call.opened.dir, name), workDir: run.job.workDir, env: all };

@@ -13,18 +13,18 @@ import { pathInAction } from "./path-in-action.ts";
 
 interface NodeCall {
   readonly scope: ActionScope;
-  /** The manifest's folder. */
+  /** The absolute folder of the manifest. */
   readonly stepDir: string;
-  /** The repository's, where it has one. */
+  /** The absolute folder of the repository; `undefined` for an action in the workspace. */
   readonly root: string | undefined;
-  /** `node20`. */
+  /** The runtime that the manifest names: `node20`. */
   readonly using: string;
-  /** From the manifest's folder. */
+  /** The path of the main file, from the manifest's folder. */
   readonly file: string;
   readonly env: EnvironmentRecord;
 }
 
-/** The command of a JavaScript action. @throws {ExecuteError} COMMAND_NOT_FOUND */
+/** Returns the command of a JavaScript action. @throws {ExecuteError} COMMAND_NOT_FOUND */
 export async function nodeCommand(
   run: Run,
   { scope, stepDir, root, using, file, env }: NodeCall,

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { ExecuteError, type OpenedStep, type Run } from "@steps/executor/kit";
 
 /**
- * The absolute path of a file that an action names: in its repository, or in the workspace for an action that lies there.
+ * Returns the absolute path of a file that an action names: in its repository, or in the workspace for an action that lies there.
  *
  * @throws {ExecuteError} REFERENCE_INVALID
  */

@@ -31,7 +31,7 @@ export async function runScript(
   const folder = evaluateText(definition.workDir ?? "", evaluation);
   const { container } = scope.job;
   const named = resolve(run.job.workDir, folder);
-  // Folders that only the container has are its own to miss.
+  // A folder that only the container has cannot be looked for here.
   const workDir = container === undefined ? findFolder(named) : named;
   const command = (env: EnvironmentRecord): ActionCommand => {
     if (container !== undefined) {
@@ -78,7 +78,7 @@ function placeScript(
   return command.map((word: string) => word.replaceAll("{0}", file));
 }
 
-// A step, or one in a container as root, may have put a link there, and we would write where it leads.
+// A step may have put a link there, and we would write to the place that it leads to.
 function prepareFolder(dir: string): void {
   if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return;
   rmSync(dir, { force: true });
