@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { flag, type OptionsOf } from "@steps/console";
+import { flag, grouped, type OptionsOf } from "@steps/console";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
 
@@ -21,19 +21,23 @@ export const pipelineFlags = {
     env: "STEP_RUNNER_JOBS",
   }),
   only: flag.list({ placeholder: "JOB", summary: "Run a job and those that it needs; repeat for more" }),
-  list: flag.boolean({ summary: "Show the jobs in their order, and why one would not run; nothing is run" }),
-  report: flag.choice(["json", "junit", "markdown"], {
-    summary: "Print a report of the jobs on standard output; the output of the jobs goes to standard error then",
-  }),
-  "in-place": flag.boolean({
-    summary:
-      "The jobs run in the project itself; by default each has a copy of it with all changes, without ignored files",
-  }),
-  home: flag.boolean({
-    summary: "The steps get your own HOME; by default a job has an empty one, which goes with it",
-  }),
   ...fileFlags,
   ...run,
+  ...grouped("What is shown", {
+    list: flag.boolean({ summary: "Show the jobs in their order, and why one would not run; nothing is run" }),
+    report: flag.choice(["json", "junit", "markdown"], {
+      summary: "Print a report of the jobs on standard output; the output of the jobs goes to standard error then",
+    }),
+  }),
+  ...grouped("Where the jobs run", {
+    "in-place": flag.boolean({
+      summary:
+        "The jobs run in the project itself; by default each has a copy of it with all changes, without ignored files",
+    }),
+    home: flag.boolean({
+      summary: "The steps get your own HOME; by default a job has an empty one, which goes with it",
+    }),
+  }),
 };
 
 /** The options of the command that runs all jobs of a file. */

@@ -1,22 +1,16 @@
 import { quote } from "@steps/model";
 import { type Decision, isPassed, type JobResult, type JobResults, type PipelineState } from "@steps/pipeline";
-import type { LoadedJob } from "../load/loaded-pipeline.ts";
-import type { JobDecision } from "../rules/decide.ts";
-import type { VariableSources } from "../variables/collect-variables.ts";
+import type { JudgedPipelineJob } from "../judge-pipeline.ts";
 import type { Need } from "./read-needs.ts";
 import { readDuration } from "./read-duration.ts";
 import { isGate } from "./stage-gates.ts";
 
 /** A job that is in the pipeline. */
-export interface PlannedJob {
-  readonly job: LoadedJob;
-  readonly decision: JobDecision;
+export interface PlannedJob extends JudgedPipelineJob {
   /** The jobs that it needs; absent for a job that runs after all stages before its own. */
   readonly needs: readonly Need[] | undefined;
   /** Whether it is a manual job that is started by hand. */
   readonly isStarted: boolean;
-  /** Its variables by their sources, without those that are known only when it runs. */
-  readonly sources: VariableSources;
 }
 
 /** The moment when all jobs that a job waits for have ended. */

@@ -19,7 +19,7 @@ function plan(
   if (pipeline === undefined) throw new Error("no pipeline");
   return planPipeline(pipeline, {
     situation: PUSH,
-    sources: { pipeline: plainVariables(options.vars ?? {}) },
+    sources: () => ({ pipeline: plainVariables(options.vars ?? {}) }),
     ...options,
   });
 }
@@ -156,7 +156,7 @@ out: {script: x, inherit: {variables: false}, rules: [{if: $A}]}
 m: {script: x, parallel: {matrix: [{V: [a, b]}]}, rules: [{if: '$V == "b"'}]}
 `;
     const planned = await plan(text, { vars: { C: "3" } });
-    expect([...planned.decisions].map(([name, { isIn }]) => [name, isIn])).toEqual([
+    expect([...(planned.judged?.jobs ?? [])].map(([name, { decision }]) => [name, decision.isIn])).toEqual([
       ["in", true],
       ["out", false],
       ["m: [a]", false],
@@ -173,7 +173,7 @@ a: {script: x, rules: [{if: '$A == "workflow"'}]}
 `;
     expect((await run(await plan(text))).ran).toEqual(["a"]);
     const web = await plan(text, { vars: { CI_PIPELINE_SOURCE: "web" } });
-    expect(web.workflow).toMatchObject({ isIn: false, reason: 'Rule 1 matches and says "when: never"' });
+    expect(web.judged?.workflow).toMatchObject({ isIn: false, reason: 'Rule 1 matches and says "when: never"' });
     expect(web.jobs).toEqual([]);
   });
 });
