@@ -14,7 +14,6 @@ const checks = [
   ["reference of the diagnostics", "node", ["--conditions=steps-source", "scripts/diagnostics-docs.mjs", "--check"]],
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
-  ["folders", "node", ["scripts/folder-cycles.mjs"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
   ["types", "tsc", ["-b"]],
