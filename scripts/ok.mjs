@@ -13,6 +13,7 @@ const checks = [
   ["schemas", "node", ["--conditions=steps-source", "scripts/schemas.mjs", "--check"]],
   ["reference of the diagnostics", "node", ["--conditions=steps-source", "scripts/diagnostics-docs.mjs", "--check"]],
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
+  ["entries of packages", "node", ["scripts/entries.mjs"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],

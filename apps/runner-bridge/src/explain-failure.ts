@@ -1,6 +1,6 @@
 import { ClientError } from "@steps/client";
-import { complain, errors } from "@steps/console";
-import { COMMAND_EXITS } from "@steps/model";
+import { complain, errors } from "@steps/console/terminal";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { type JobRecord, removeRecord } from "./job-records.ts";
 
 /** The job as it is known here. `isNew` means that it was not known before this command. */

@@ -1,4 +1,4 @@
-import { errors, programName } from "@steps/console";
+import { errors, programName } from "@steps/console/terminal";
 import type { ClientState } from "@steps/client";
 import { statusName } from "./status-name.ts";
 

@@ -1,6 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import type { FollowOptions, JobOutcome } from "@steps/client";
-import { assertWritable, complain, errors, output, writeWhole } from "@steps/console";
+import { assertWritable, complain, errors, output, writeWhole } from "@steps/console/terminal";
 import { RunStatus, StepResultSchema } from "@steps/proto";
 import { type FollowFlagOptions, windowsOf } from "./follow-flags.ts";
 import { explainFailure, type Known } from "./explain-failure.ts";

@@ -1,4 +1,4 @@
-import { hurryOutput } from "@steps/console";
+import { hurryOutput } from "@steps/console/terminal";
 import { exitCodeOf } from "@steps/model";
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;

@@ -1,5 +1,5 @@
 import { converted, flag, grouped, UsageError } from "@steps/console";
-import { VARIABLE_PATTERN } from "@steps/model";
+import { VARIABLE_PATTERN } from "@steps/model/environment";
 
 /** The flags that say what fetched steps may do to the steps after them. The option is a list of names and patterns. */
 export const exportFlags = grouped("Environment and secrets of the steps", {

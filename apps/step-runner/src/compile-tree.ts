@@ -1,5 +1,8 @@
-import { type CheckedStep, type CheckedTree, CompileError, jobVariables } from "@steps/engine";
-import { encodeSpecDefinition, hasErrors, type Resource } from "@steps/model";
+import { type CheckedStep, type CheckedTree, CompileError } from "@steps/engine";
+import { jobVariables } from "@steps/engine/environment";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import { hasErrors } from "@steps/model/diagnostic";
+import type { Resource } from "@steps/model/event";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
 import { type InputOptions, readTextOrReference } from "./read-input.ts";

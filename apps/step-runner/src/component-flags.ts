@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { type ComponentSource, type Lock, parseComponentSource, parseLock } from "@steps/engine";
+import { type ComponentSource, type Lock, parseComponentSource, parseLock } from "@steps/engine/components";
 import { readText } from "./read-source.ts";
 
 /** The lock where none is named. */

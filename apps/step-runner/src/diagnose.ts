@@ -1,7 +1,8 @@
-import { errors } from "@steps/console";
+import { errors } from "@steps/console/terminal";
 import type { Compiled } from "@steps/compiler";
-import { type Diagnostic, formatDiagnostic, type SpecDefinition } from "@steps/model";
-import { createMasker } from "@steps/trace";
+import type { SpecDefinition } from "@steps/model/definition";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
+import { createMasker } from "@steps/trace/mask";
 
 /** The values that no diagnostic shows. Default: none. */
 export interface MaskOptions {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { UsageError } from "@steps/console";
-import { DEFAULT_FILES } from "@steps/model";
+import { DEFAULT_FILES } from "@steps/model/reference";
 
 /** The greatest number of files of one call; a tree with more is no project of steps. */
 const MAX_FILES = 10_000;

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import type { GithubOptions } from "@steps/engine";
+import type { GithubOptions } from "@steps/engine/github";
 import type { Value } from "@steps/model";
 import { readText } from "./read-source.ts";
 

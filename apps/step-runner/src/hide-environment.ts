@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { complain } from "@steps/console";
+import { complain } from "@steps/console/terminal";
 import { messageOf } from "@steps/model";
 
 /**

@@ -1,6 +1,7 @@
-import { complain, errors, output, terminalOf } from "@steps/console";
-import { explainDecision, type JudgedJob } from "@steps/gitlab-ci";
-import { createMasker } from "@steps/trace";
+import { complain, errors, output, terminalOf } from "@steps/console/terminal";
+import type { JudgedJob } from "@steps/gitlab-ci";
+import { explainDecision } from "@steps/gitlab-ci/rules";
+import { createMasker } from "@steps/trace/mask";
 import { confirm } from "./confirm.ts";
 import type { MaskOptions } from "./diagnose.ts";
 import type { SituationOptions } from "./situation/situation-flags.ts";

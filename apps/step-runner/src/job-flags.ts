@@ -1,5 +1,6 @@
 import { converted, flag, grouped, type OptionsOf } from "@steps/console";
-import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment, userDirectories } from "@steps/engine";
+import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment } from "@steps/engine/environment";
+import { userDirectories } from "@steps/engine/runs";
 import { type Job, type RuntimeString, sensitive } from "@steps/model";
 import { checkPatterns } from "./allowed-exports.ts";
 import { withLauncher } from "./launcher.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { privateDirectory } from "@steps/engine";
+import { privateDirectory } from "@steps/engine/runs";
 import { ownStart } from "./bootstrap/start.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
-import { readGitFacts } from "@steps/engine";
+import { readGitFacts } from "@steps/engine/github";
 
 /**
  * Job variables that a runner would give and that on a machine of one's own follow from git and its user. They are variables, and

@@ -1,15 +1,9 @@
-import {
-  type CheckedStep,
-  type CheckedTree,
-  CompileError,
-  type Engine,
-  formatLock,
-  jobVariables,
-  type LockedComponent,
-  lockedOf,
-} from "@steps/engine";
+import { type CheckedStep, type CheckedTree, CompileError, type Engine } from "@steps/engine";
+import { formatLock, type LockedComponent, lockedOf } from "@steps/engine/components";
+import { jobVariables } from "@steps/engine/environment";
 import { listJobs } from "@steps/gitlab-ci";
-import { type Diagnostic, hasErrors, type StepReference } from "@steps/model";
+import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
+import type { StepReference } from "@steps/model/reference";
 import { dirname } from "node:path";
 import { showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";

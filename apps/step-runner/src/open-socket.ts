@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { socketPlaces } from "@steps/model";
+import { socketPlaces } from "@steps/model/socket-path";
 
 /** A connection to a service, or where none was found and why. */
 export type OpenedSocket =

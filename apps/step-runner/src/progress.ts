@@ -1,4 +1,4 @@
-import { CLEAR_LINE, errors, terminalOf } from "@steps/console";
+import { CLEAR_LINE, errors, terminalOf } from "@steps/console/terminal";
 import type { FetchProgress, RunHooks } from "@steps/engine";
 
 type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];

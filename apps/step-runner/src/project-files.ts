@@ -1,5 +1,6 @@
-import type { FileRequest, ListRequest, LoadedFile, LoadFailure, LoadPipelineOptions } from "@steps/gitlab-ci";
-import { decodeSource, messageOf } from "@steps/model";
+import type { FileRequest, ListRequest, LoadedFile, LoadFailure, LoadPipelineOptions } from "@steps/gitlab-ci/load";
+import { messageOf } from "@steps/model";
+import { decodeSource } from "@steps/model/utf8";
 import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";

@@ -1,7 +1,8 @@
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { dirname } from "node:path";
-import { listJobs, type LoadPipelineOptions, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
-import type { Source } from "@steps/model";
+import { listJobs, translateJob, type TranslatedJob } from "@steps/gitlab-ci";
+import type { LoadPipelineOptions } from "@steps/gitlab-ci/load";
+import type { Source } from "@steps/model/diagnostic";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
 import { type GivenOptions, variablesFromEnvironment } from "./job-flags.ts";

@@ -1,14 +1,9 @@
 import { dirname, relative } from "node:path";
 import { UsageError } from "@steps/console";
-import {
-  type JudgedJob,
-  judgeJob,
-  predefinedVariables,
-  SituationError,
-  translateJob,
-  type Variable,
-} from "@steps/gitlab-ci";
-import { hasErrors } from "@steps/model";
+import { type JudgedJob, judgeJob, translateJob } from "@steps/gitlab-ci";
+import { SituationError } from "@steps/gitlab-ci/rules";
+import { predefinedVariables, type Variable } from "@steps/gitlab-ci/variables";
+import { hasErrors } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { findJob, givenVariables, type LocalJob, type ReadJobOptions } from "./read-job.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { decodeSource, decodeUtf8, type Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
+import { decodeSource, decodeUtf8 } from "@steps/model/utf8";
 
 /** The text of a file, or of standard input for `-`. @throws {StepsError} TEXT_INVALID if it is not UTF-8 */
 export function readText(path: string): string {

@@ -7,8 +7,10 @@ import {
   type WorkflowJob,
   type WorkflowOptions,
 } from "@steps/github-compiler";
-import { describeJob, type GithubOptions } from "@steps/engine";
-import { createObject, type Diagnostic, type Source, type SpecDefinition, type Value } from "@steps/model";
+import { describeJob, type GithubOptions } from "@steps/engine/github";
+import { createObject, type Value } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";

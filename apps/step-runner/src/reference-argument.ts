@@ -9,7 +9,7 @@ import {
   parseActionReference,
   parseReference,
   type StepReference,
-} from "@steps/model";
+} from "@steps/model/reference";
 
 /** Flags that name a step in a git repository part by part. */
 export const gitFlags = grouped("A step named part by part", {

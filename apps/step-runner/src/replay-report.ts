@@ -1,4 +1,4 @@
-import type { Terminal } from "@steps/console";
+import type { Terminal } from "@steps/console/terminal";
 import type { ReplayReport } from "@steps/engine";
 
 const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {

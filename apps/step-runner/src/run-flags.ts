@@ -1,5 +1,5 @@
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { JOB_EXITS } from "@steps/model";
+import { JOB_EXITS } from "@steps/model/exit-codes";
 import { exportFlags } from "./allowed-exports.ts";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { githubFlags } from "./github-flags.ts";

@@ -1,5 +1,6 @@
-import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console";
-import { type Engine, markVariables, type RunResult } from "@steps/engine";
+import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console/terminal";
+import type { Engine, RunResult } from "@steps/engine";
+import { markVariables } from "@steps/engine/environment";
 import type { Job } from "@steps/model";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console";
-import { type Cancelled, secretVariableNames } from "@steps/engine";
+import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console/terminal";
+import type { Cancelled } from "@steps/engine";
+import { secretVariableNames } from "@steps/engine/environment";
 import { sha256 } from "@steps/platform";
 import type { JobHandle, JobSubmission } from "@steps/service";
 import { givenByFlags } from "./job-flags.ts";

@@ -1,4 +1,4 @@
-import { hurryOutput } from "@steps/console";
+import { hurryOutput } from "@steps/console/terminal";
 import { Cancelled } from "@steps/executor";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -1,24 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { errors } from "@steps/console";
-import { privateDirectory, userDirectories } from "@steps/engine";
+import { errors } from "@steps/console/terminal";
+import { privateDirectory, userDirectories } from "@steps/engine/runs";
 import { sha256 } from "@steps/platform";
 import {
-  assertSocketFree,
   createService,
-  drainListeners,
   type JobTable,
   type JobTableOptions,
-  listenPort,
-  listenUnix,
-  type Listener,
   openJobTable,
   type OperatorLog,
   runSession,
   type Service,
   ServiceError,
-  stopService,
 } from "@steps/service";
+import {
+  assertSocketFree,
+  drainListeners,
+  listenPort,
+  listenUnix,
+  type Listener,
+  stopService,
+} from "@steps/service/listen";
 import { cacheOptions } from "./cache-options.ts";
 import { readLock, sourcesOf } from "./component-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";

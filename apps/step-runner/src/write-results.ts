@@ -1,4 +1,4 @@
-import { writeWhole } from "@steps/console";
+import { writeWhole } from "@steps/console/terminal";
 import { encodePrototext } from "@steps/trace";
 import type { RunOptions } from "./run-flags.ts";
 

@@ -1,4 +1,4 @@
-import { writeWhole } from "@steps/console";
+import { writeWhole } from "@steps/console/terminal";
 import { encodeTrace } from "@steps/trace";
 
 type Trace = Parameters<typeof encodeTrace>[0];

@@ -1,4 +1,5 @@
-import { formatHelp, groupFlags, type Terminal } from "@steps/console";
+import { formatHelp, groupFlags } from "@steps/console";
+import type { Terminal } from "@steps/console/terminal";
 import { describe, expect, test } from "vitest";
 import { program } from "../src/program.ts";
 import { createWorld } from "./harness.ts";

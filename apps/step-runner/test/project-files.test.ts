@@ -1,4 +1,4 @@
-import { loadPipelineNow } from "@steps/gitlab-ci";
+import { loadPipelineNow } from "@steps/gitlab-ci/load";
 import { withTempDir } from "@steps/testkit";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

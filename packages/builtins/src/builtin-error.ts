@@ -1,5 +1,6 @@
 import { StepsError } from "@steps/model";
 
+/** The codes of `BuiltinError`. They do not change; docs/reference/errors.md lists them. */
 export type BuiltinErrorCode =
   /** There is no built-in step of this name. */
   | "STEP_NOT_FOUND"

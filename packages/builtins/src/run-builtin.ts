@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { encodeOutput } from "@steps/executor";
-import { type Value } from "@steps/model";
+import type { Value } from "@steps/model";
 import { mergeDockerAuth } from "./docker-auth.ts";
 import type { BuiltinPlace, Inputs, Outputs } from "./images/builtin-images.ts";
 import { builtinStep, inputVariable } from "./specs/builtin-specs.ts";

@@ -1,6 +1,7 @@
 import { isStepsError, messageOf, StepsError } from "@steps/model";
 import type { TransferErrorCode } from "@steps/transfer";
 
+/** The codes of `CacheError`. They do not change; docs/reference/errors.md lists them. */
 export type CacheErrorCode =
   | TransferErrorCode
   /** The repository has no such tag, branch or commit, the archive or folder is not there. */

@@ -11,6 +11,7 @@ import type { Flights } from "./single-flight.ts";
 import { type Layout, openLayout } from "./store/layout.ts";
 import { createLeases } from "./store/lease.ts";
 
+/** The options of `createCache()`. Only `root` is required. */
 export interface CacheOptions {
   /** The cache's folder. It is made with mode 0700; several processes may share it. */
   readonly root: string;

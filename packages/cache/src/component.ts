@@ -1,4 +1,4 @@
-import type { FetchReport, Resource } from "@steps/model";
+import type { FetchReport, Resource } from "@steps/model/event";
 import type { ComponentRequest, StoredKindName } from "@steps/model/kinds";
 
 /** The progress of a fetch. */
@@ -8,6 +8,7 @@ export interface FetchProgress {
   readonly totalBytes?: number;
 }
 
+/** The options for resolving one component. */
 export interface ResolveOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: FetchProgress) => void;
@@ -68,6 +69,7 @@ export interface VerifyReport {
   readonly damaged: readonly { readonly path: string; readonly expected: string; readonly actual: string }[];
 }
 
+/** The limits for `ComponentCache.collect()`. A limit that is absent removes nothing. */
 export interface CollectOptions {
   /** Removes the least recently used trees, archives and repositories until the rest is no larger, in bytes. */
   readonly maxBytes?: number;
@@ -75,6 +77,7 @@ export interface CollectOptions {
   readonly maxAgeMs?: number;
 }
 
+/** The result of `ComponentCache.collect()`: entries removed, and the bytes removed and kept. */
 export interface GcReport {
   readonly removed: number;
   readonly removedBytes: number;

@@ -1,4 +1,4 @@
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import type { CacheContext } from "./context.ts";
 import type { IndexEntry } from "./store/index-entry.ts";
 import { readIndexEntry, removeIndexEntry } from "./store/index-entry.ts";

@@ -4,6 +4,5 @@ export { connectService, type ConnectOptions } from "./connect-service.ts";
 export type { CallOptions, Offsets, OutputPiece, ServerIdentity, ServiceClient } from "./service-client.ts";
 export { createJobToken, type JobRequest, type JobVariable, toRunRequest } from "./job-request.ts";
 export type { ClientState, FollowOptions, JobOutcome } from "./follow-options.ts";
-export type { LinkState } from "./link.ts";
 export { followJob, runAndFollow, startJob } from "./run-and-follow.ts";
 export { cancelJob, closeJob, type JobCallOptions, listJobs } from "./job-calls.ts";

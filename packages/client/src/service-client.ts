@@ -27,6 +27,10 @@ export interface ServerIdentity {
   readonly instance: string;
 }
 
+/**
+ * The options of one call: a signal that ends it, and its deadline in milliseconds. A call without `timeoutMs` has no
+ * deadline.
+ */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;

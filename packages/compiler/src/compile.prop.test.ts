@@ -1,11 +1,6 @@
-import {
-  canonicalJson,
-  decodeSpecDefinition,
-  encodeSpecDefinition,
-  formatDiagnostic,
-  hasErrors,
-  type Source,
-} from "@steps/model";
+import { decodeSpecDefinition, encodeSpecDefinition } from "@steps/model/baseline";
+import { formatDiagnostic, hasErrors, type Source } from "@steps/model/diagnostic";
+import { canonicalJson } from "@steps/model/value";
 import { childOf, readYaml, textPlace, type YamlScalar } from "@steps/source";
 import { describe, expect, test } from "vitest";
 import { Document, Scalar } from "yaml";

@@ -1,4 +1,7 @@
-import { canonicalJson, type Diagnostic, encodeSpecDefinition, type Source, STEP_NAME_PATTERN } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import { STEP_NAME_PATTERN } from "@steps/model/definition";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import { canonicalJson } from "@steps/model/value";
 import { childOf, readYaml, type YamlNode } from "@steps/source";
 import { describe, expect, test } from "vitest";
 import {

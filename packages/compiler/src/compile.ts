@@ -1,4 +1,6 @@
-import { createObject, emptySpec, type Source, type SpecDefinition } from "@steps/model";
+import { createObject } from "@steps/model";
+import { emptySpec, type SpecDefinition } from "@steps/model/definition";
+import type { Source } from "@steps/model/diagnostic";
 import { readYaml, spanPosition, childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
 import { noteEmptyRun } from "./definition/compile-definition.ts";
 import { readInvocations } from "./invocation/compile-invocation.ts";

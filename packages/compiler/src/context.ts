@@ -1,4 +1,6 @@
-import { type Diagnostic, type Position, type SpecDefinition, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Position } from "@steps/model/diagnostic";
 import { type KeyTable, OWN_KEY, unknownKeyHint } from "@steps/source/keys";
 import {
   describeNode,
@@ -12,6 +14,7 @@ import {
 } from "@steps/source";
 import type { CompilerCode } from "./diagnostic-rules.ts";
 
+/** Options that all functions of the compiler take. All are false by default. */
 export interface CompileOptions {
   /** When true, unknown keys are warnings instead of errors. Default: false. */
   readonly isLenient?: boolean;

@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 
 /** The codes of diagnostics that steps, specs and definitions have; those of `@steps/source` come besides. They do not change. */
 export type CompilerCode =

@@ -1,13 +1,13 @@
+export { encodeSpecDefinition } from "@steps/model/baseline";
+export type { SpecDefinition } from "@steps/model/definition";
 export {
   type Diagnostic,
   type DiagnosticRule,
-  encodeSpecDefinition,
   formatDiagnostic,
   hasErrors,
   type Position,
   type Source,
-  type SpecDefinition,
-} from "@steps/model";
+} from "@steps/model/diagnostic";
 export { compileInput, compilePrototext, compileRunNode, compileStepFile, compileStepList } from "./compile.ts";
 export { type CompiledReference, compileReference } from "./reference/compile-reference.ts";
 export { type CompilerCode, COMPILER_RULES } from "./diagnostic-rules.ts";

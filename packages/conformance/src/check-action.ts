@@ -1,5 +1,5 @@
 import { compileAction } from "@steps/github-compiler";
-import { encodeSpecDefinition } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
 import { assertDiagnostics } from "./check-compile.ts";
 import { findMismatches } from "./find-mismatches.ts";
 import { type Case, checkKeys, isRecord } from "./read-cases.ts";

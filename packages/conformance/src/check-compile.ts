@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { compileInput, compileStepFile, compileStepList } from "@steps/compiler";
-import { type Diagnostic, encodeSpecDefinition } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { findMismatches } from "./find-mismatches.ts";
 import { type Case, checkKeys, isRecord } from "./read-cases.ts";
 

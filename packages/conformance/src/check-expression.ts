@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createScope, expand, ExpressionError } from "@steps/expression";
-import { isSensitive, reveal, type RuntimeValue, secretTexts, sensitive, type Value } from "@steps/model";
+import { isSensitive, reveal, type RuntimeValue, sensitive, type Value } from "@steps/model";
+import { secretTexts } from "@steps/model/value";
 import { type Case, checkKeys, isRecord } from "./read-cases.ts";
 
 /** Checks a case of kind `expression`: a template, a context, and a value or the code of an error. */

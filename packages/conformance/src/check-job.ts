@@ -1,4 +1,5 @@
-import { type LoadPipelineOptions, translateJob } from "@steps/gitlab-ci";
+import { translateJob } from "@steps/gitlab-ci";
+import type { LoadPipelineOptions } from "@steps/gitlab-ci/load";
 import { assertDiagnostics } from "./check-compile.ts";
 import { checkRun } from "./check-run.ts";
 import { type Case, checkKeys, isRecord } from "./read-cases.ts";

@@ -1,4 +1,5 @@
-import { COMMAND_EXITS, exitCodeOfError, isStepsError } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import { COMMAND_EXITS, exitCodeOfError } from "@steps/model/exit-codes";
 import { UsageError } from "./usage-error.ts";
 import { complain } from "./terminal.ts";
 

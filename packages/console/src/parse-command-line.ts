@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "@steps/model";
+import { nearest } from "@steps/model/diagnostic";
 import type { Command } from "./command.ts";
 import type { Flag, Flags, OptionsOf } from "./flag.ts";
 import { programName } from "./terminal.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { decodeUtf8 } from "@steps/model";
+import { decodeUtf8 } from "@steps/model/utf8";
 import { UsageError } from "./usage-error.ts";
 
 /** Reads texts `NAME=VALUE` of a flag for secrets, by name. VALUE may be `env:X` or `file:P`. @throws {UsageError} */

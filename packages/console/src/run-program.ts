@@ -1,4 +1,5 @@
-import { COMMAND_EXITS, nearest } from "@steps/model";
+import { nearest } from "@steps/model/diagnostic";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import type { Command } from "./command.ts";
 import { describeFailure, type FailureRules } from "./failure.ts";
 import { formatHelp, formatOverview } from "./help.ts";

@@ -6,6 +6,7 @@ const cursor: Cursor = { isAtLineStart: true };
 
 /** Standard output and standard error, shared by everything that writes to them so that order is kept. */
 export const output: OutputWriter = new OutputWriter(1, cursor);
+/** The standard error of this process. */
 export const errors: OutputWriter = new OutputWriter(2, isOnePlace() ? cursor : undefined);
 
 // A terminal, or one file for both.

@@ -1,4 +1,5 @@
-import { printable, StepsError } from "@steps/model";
+import { StepsError } from "@steps/model";
+import { printable } from "@steps/model/diagnostic";
 
 /** The engine did not do what it was asked (`CONTAINER_FAILED`), or a text names no image (`REFERENCE_INVALID`). */
 export type ContainerErrorCode = "CONTAINER_FAILED" | "REFERENCE_INVALID";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { chmod, chown, mkdir, rename, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { dirname, join } from "node:path";
-import { socketPlaces } from "@steps/model";
+import { socketPlaces } from "@steps/model/socket-path";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DialError } from "./dial-error.ts";

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import net from "node:net";
-import { socketPlaces } from "@steps/model";
+import { socketPlaces } from "@steps/model/socket-path";
 import { codeOf } from "./connect-error.ts";
 import { DialError } from "./dial-error.ts";
 import type { Dial } from "./dial.ts";

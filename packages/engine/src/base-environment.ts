@@ -1,4 +1,5 @@
-import { createObject, matchesVariable, MINIMAL_ENV_NAMES } from "@steps/model";
+import { createObject } from "@steps/model";
+import { matchesVariable, MINIMAL_ENV_NAMES } from "@steps/model/environment";
 import { EngineError } from "./engine-error.ts";
 
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LoadFrom } from "@steps/executor";
-import { type EnvironmentRecord, mapObject, revealString } from "@steps/model";
+import { mapObject, revealString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import type { RequestPlace } from "@steps/model/kinds";
 import { assertInside } from "./find-step-file.ts";
 

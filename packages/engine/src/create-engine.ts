@@ -1,7 +1,7 @@
 import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
 import type { LoadedStep, PipeReserve, Reaper } from "@steps/executor";
-import type { StepReference } from "@steps/model";
+import type { StepReference } from "@steps/model/reference";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
@@ -19,6 +19,7 @@ import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
 import { run, type RunContext, type RunHooks, type RunOptions, type RunResult } from "./run.ts";
 
+/** The options of `createEngine()`. Only `runner` is required. */
 export interface EngineOptions {
   /** Name and version of the program around the engine; both stand in each trace. */
   readonly runner: { readonly name: string; readonly version: string };

@@ -1,5 +1,7 @@
-import { type Diagnostic, StepsError } from "@steps/model";
+import { StepsError } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 
+/** The codes of `EngineError`. They do not change; docs/reference/errors.md lists them. */
 export type EngineErrorCode =
   | "COMPILE_FAILED"
   | "REFERENCE_INVALID"

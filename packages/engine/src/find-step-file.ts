@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { DEFAULT_FILES, isStepsError } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import { DEFAULT_FILES } from "@steps/model/reference";
 import { isInside } from "@steps/platform";
 import { EngineError } from "./engine-error.ts";
 

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { TraceJson } from "@steps/proto";
-import { createRecorder, parseJournal } from "@steps/trace";
+import { createRecorder } from "@steps/trace";
+import { parseJournal } from "@steps/trace/journal";
 import { EngineError } from "./engine-error.ts";
 
 /** The contents of a journal. */

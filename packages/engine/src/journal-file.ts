@@ -1,7 +1,7 @@
 import { closeSync, constants, fdatasync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { stateFailure } from "./directories.ts";
 import type { EngineError } from "./engine-error.ts";
-import { createJournal, type JournalEvent } from "@steps/trace";
+import { createJournal, type JournalEvent } from "@steps/trace/journal";
 
 /**
  * When the journal is forced to the disk: never; in the background, within a tenth of a second; before each process

@@ -3,21 +3,20 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest, ResolvedComponent } from "@steps/cache";
 import { compileStepFile, type Compiled } from "@steps/compiler";
 import type { LoadedStep, LoadFrom, LoadStep } from "@steps/executor";
+import { isStepsError } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { EnvironmentRecord } from "@steps/model/environment";
+import type { Resource } from "@steps/model/event";
 import {
   type ActionReference,
-  decodeSource,
-  type Diagnostic,
-  encodeSpecDefinition,
-  type EnvironmentRecord,
   formatReference,
-  isStepsError,
   type LocalReference,
   publicUrl,
-  type Resource,
-  type Source,
-  type SpecDefinition,
   type StepReference,
-} from "@steps/model";
+} from "@steps/model/reference";
+import { decodeSource } from "@steps/model/utf8";
 import { type ComponentReference, fetchedKindOf, isComponentReference } from "@steps/model/kinds";
 import { digestOf } from "@steps/platform";
 import { BUILTIN_NAMES, builtinStep, scriptStep } from "@steps/builtins";

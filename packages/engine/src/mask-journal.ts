@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type JournalEvent, type Masker, parseJournal, redactAgain } from "@steps/trace";
+import { type JournalEvent, parseJournal } from "@steps/trace/journal";
+import { type Masker, redactAgain } from "@steps/trace/mask";
 import { EngineError } from "./engine-error.ts";
 
 /**

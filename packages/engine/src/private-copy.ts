@@ -1,5 +1,5 @@
 import type { ResolvedComponent } from "@steps/cache";
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import { treeSignature } from "./tree-signature.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Comparison, Difference } from "@steps/trace";
+import type { Comparison, Difference } from "@steps/trace/compare";
 import { describe, expect, test } from "vitest";
 import { verdictOf } from "./replay.ts";
 

@@ -1,27 +1,13 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import {
-  isStepsError,
-  messageOf,
-  type Outcome,
-  REPLAY_EXITS,
-  type Resource,
-  type RuntimeString,
-  sensitive,
-} from "@steps/model";
+import { isStepsError, messageOf, type Outcome, type RuntimeString, sensitive } from "@steps/model";
+import type { Resource } from "@steps/model/event";
+import { REPLAY_EXITS } from "@steps/model/exit-codes";
 import { componentKindOf, recordedKindOf } from "@steps/model/kinds";
 import type { ResourceJson, TraceJson } from "@steps/proto";
-import {
-  compareTraces,
-  type Comparison,
-  jobOf,
-  type MissingValue,
-  type Pins,
-  pinsOf,
-  type RecordedJob,
-  verifyTrace,
-} from "@steps/trace";
+import { jobOf, type MissingValue, type Pins, pinsOf, type RecordedJob, verifyTrace } from "@steps/trace";
+import { compareTraces, type Comparison } from "@steps/trace/compare";
 import { EngineError } from "./engine-error.ts";
 import type { GithubOptions } from "./github/github-options.ts";
 import { run, type RunContext, type RunHooks, type RunResult } from "./run.ts";
@@ -38,6 +24,7 @@ export type ReplayVerdict =
   | "cancelled"
   | "error";
 
+/** The options of a replay. */
 export interface ReplayOptions {
   /** Values for what the trace holds redacted, by the name of the input or variable. */
   readonly secrets?: Readonly<Record<string, string>>;
@@ -59,6 +46,7 @@ export interface ReplayOptions {
   readonly signal: AbortSignal;
 }
 
+/** The result of a replay: its verdict, and the comparison with the recorded run. */
 export interface ReplayReport {
   readonly verdict: ReplayVerdict;
   readonly exitCode: number;

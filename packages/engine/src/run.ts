@@ -1,27 +1,12 @@
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import { execute, type PipeReserve, Reaper } from "@steps/executor";
-import {
-  type Diagnostic,
-  exitCodeOf,
-  formatDiagnostic,
-  type Job,
-  mapObject,
-  type Outcome,
-  type Resource,
-  type RuntimeString,
-  sensitive,
-  type StepEvent,
-} from "@steps/model";
+import { exitCodeOf, type Job, mapObject, type Outcome, type RuntimeString, sensitive } from "@steps/model";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
+import type { Resource, StepEvent } from "@steps/model/event";
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import {
-  createMasker,
-  createRecorder,
-  createRedactor,
-  createResultTree,
-  type JournalEvent,
-  type Masker,
-  type Recorder,
-} from "@steps/trace";
+import { createRecorder, createResultTree, type Recorder } from "@steps/trace";
+import type { JournalEvent } from "@steps/trace/journal";
+import { createMasker, createRedactor, type Masker } from "@steps/trace/mask";
 import type { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
 import type { ComponentSource } from "./components/component-source.ts";
@@ -72,6 +57,7 @@ export interface RunHooks {
   readonly wantsResult?: boolean;
 }
 
+/** The result of a run: its outcome, its trace, and the directory with its journal and logs. */
 export interface RunResult {
   readonly outcome: Outcome;
   /** For the command line: see `exitCodeOf()`. */

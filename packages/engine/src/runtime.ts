@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { arch, platform, release } from "node:os";
-import type { RuntimeRecord } from "@steps/model";
+import type { RuntimeRecord } from "@steps/model/event";
 
 let known: RuntimeRecord | undefined;
 

@@ -2,9 +2,9 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { stateFailure } from "./directories.ts";
-import type { LogStreamDigest, LogSummary } from "@steps/model";
+import type { LogStreamDigest, LogSummary } from "@steps/model/event";
 import { sha256 } from "@steps/platform";
-import type { Masker, MaskStream } from "@steps/trace";
+import type { Masker, MaskStream } from "@steps/trace/mask";
 
 type StreamName = "stdout" | "stderr";
 

@@ -1,4 +1,6 @@
-import { createObject, type Definition, Environment, type Outcome, type RuntimeValue } from "@steps/model";
+import { createObject, type Outcome, type RuntimeValue } from "@steps/model";
+import type { Definition } from "@steps/model/definition";
+import { Environment } from "@steps/model/environment";
 import { signalWithTimeout } from "./outcome/cancelled.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "./values/inputs.ts";
 import type { Level } from "./run/level.ts";

@@ -1,4 +1,6 @@
-import { reveal, sensitive, type SpecDefinition, type StepEvent } from "@steps/model";
+import { reveal, sensitive } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { StepEvent } from "@steps/model/event";
 import { describe, expect, test } from "vitest";
 import { groupHasRunning } from "../src/process/proc.ts";
 import { baseEnv, call, eventOf, exec, item, run, sequence, sh, statuses } from "./harness.ts";

@@ -1,20 +1,17 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Job, type Outcome, type RuntimeValue, StepsError } from "@steps/model";
 import {
   emptySpec,
   type ExecDefinition,
-  type Job,
-  type Outcome,
-  type RuntimeValue,
   type Spec,
   type SpecDefinition,
-  type StepEvent,
   type StepInvocation,
-  type StepReference,
   type StepsDefinition,
-  StepsError,
-} from "@steps/model";
+} from "@steps/model/definition";
+import type { StepEvent } from "@steps/model/event";
+import type { StepReference } from "@steps/model/reference";
 import { digestOf } from "@steps/platform";
 import { execute, type ExecuteHooks, type ExecuteRequest, type LoadedStep, type StepLog } from "../src/index.ts";
 

@@ -1,4 +1,5 @@
-import { type OutputSpec, type Spec, type ValueType } from "@steps/model";
+import type { ValueType } from "@steps/model";
+import type { OutputSpec, Spec } from "@steps/model/definition";
 import { describe, expect, test } from "vitest";
 import { call, eventOf, exec, item, run, sequence, sh } from "./harness.ts";
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { isSensitive, type RuntimeString, sensitive, type SpecDefinition } from "@steps/model";
+import { isSensitive, type RuntimeString, sensitive } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
 import { describe, expect, test } from "vitest";
 import { eventOf, exec, item, run, type Ran, sequence } from "./harness.ts";
 

@@ -1,4 +1,5 @@
-import { sensitive, type StepReference } from "@steps/model";
+import { sensitive } from "@steps/model";
+import type { StepReference } from "@steps/model/reference";
 import { expect, test } from "vitest";
 import { eventOf, load, run, sequence, sh } from "./harness.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Cancelled } from "../src/index.ts";
 import { eventOf, exec, isAlive, item, run, type Ran, sequence, type Setup, sh, statuses } from "./harness.ts";

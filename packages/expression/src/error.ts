@@ -1,4 +1,5 @@
-import { nearest, StepsError } from "@steps/model";
+import { StepsError } from "@steps/model";
+import { nearest } from "@steps/model/diagnostic";
 
 /** The text is not an expression. */
 export type ExpressionSyntaxErrorCode =
@@ -37,6 +38,7 @@ export type ExpressionValueErrorCode =
   | "TOO_MUCH_EFFORT"
   | "FUNCTION_FAILED";
 
+/** The codes of `ExpressionError`. They do not change. */
 export type ExpressionErrorCode = ExpressionSyntaxErrorCode | ExpressionValueErrorCode;
 
 /** The place of an error in a template. */
@@ -48,6 +50,7 @@ export interface Place {
   readonly expression: string;
 }
 
+/** The optional parts of an `ExpressionError`. `place` is a place in the template; `path` leads to it within nested values. */
 export interface ExpressionErrorOptions {
   readonly cause?: unknown;
   readonly hint?: string | undefined;

@@ -18,6 +18,7 @@ export interface ExpressionNote {
   readonly message: string;
 }
 
+/** The options of an evaluation. */
 export interface EvaluateOptions {
   /** Instead of `defaultFunctions`; spread those to add to them. */
   readonly functions?: FunctionTable;

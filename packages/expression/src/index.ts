@@ -1,11 +1,4 @@
-export {
-  ExpressionError,
-  type ExpressionErrorCode,
-  type ExpressionErrorOptions,
-  type ExpressionSyntaxErrorCode,
-  type ExpressionValueErrorCode,
-  type Place,
-} from "./error.ts";
+export { ExpressionError, type ExpressionErrorCode, type Place } from "./error.ts";
 export type { EvaluateOptions, ExpressionNote } from "./evaluate.ts";
 export { expand, expandText, expandValue } from "./expand.ts";
 export {
@@ -21,4 +14,3 @@ export { findMismatches, type KindMismatch } from "./find-mismatches.ts";
 export { escapeTemplate, hasExpression } from "./read-template.ts";
 export { createScope, type Scope } from "./scope.ts";
 export { checkTemplate, parseTemplate, type Template } from "./template.ts";
-export type { Budget } from "./budget.ts";

@@ -1,4 +1,5 @@
-import { equalValues, isSensitive, reveal, type RuntimeValue, sensitive, type Value } from "@steps/model";
+import { isSensitive, reveal, type RuntimeValue, sensitive, type Value } from "@steps/model";
+import { equalValues } from "@steps/model/value";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createScope, expand, ExpressionError, expandText } from "./index.ts";

@@ -1,4 +1,5 @@
-import { formatValue, type RuntimeValue } from "@steps/model";
+import type { RuntimeValue } from "@steps/model";
+import { formatValue } from "@steps/model/value";
 import { type Budget, spend, spendText } from "./budget.ts";
 import { unmark } from "./compare.ts";
 import { ExpressionError } from "./error.ts";

@@ -1,4 +1,5 @@
-import { formatNumber, type RuntimeValue, Sensitive } from "@steps/model";
+import { type RuntimeValue, Sensitive } from "@steps/model";
+import { formatNumber } from "@steps/model/value";
 import { type Budget, spendNode, spendText } from "./budget.ts";
 import { compareText } from "./compare.ts";
 

@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 import type { Report } from "@steps/source";
 
 /** The codes of diagnostics that only files of GitHub Actions have; those of `@steps/source` come besides. */

@@ -1,4 +1,5 @@
-import { encodeSpecDefinition, formatDiagnostic, hasErrors } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import { formatDiagnostic, hasErrors } from "@steps/model/diagnostic";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { compileAction } from "./action/compile-action.ts";

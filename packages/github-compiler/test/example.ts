@@ -1,5 +1,6 @@
-import { formatDiagnostic } from "@steps/model";
-import { compileAction, compileWorkflowJob, githubContexts, githubEnvironment } from "@steps/github-compiler";
+import { formatDiagnostic } from "@steps/model/diagnostic";
+import { compileAction, compileWorkflowJob } from "@steps/github-compiler";
+import { githubContexts, githubEnvironment } from "@steps/github-compiler/contexts";
 
 const action = compileAction({
   name: "action.yml",

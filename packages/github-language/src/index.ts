@@ -1,13 +1,7 @@
 export { type AvailableNames, checkCondition, checkTemplate, type ExpressionProblem } from "./expressions/check.ts";
 export { type ConditionResult, evaluateCondition } from "./expressions/condition.ts";
 export { CONTEXTS_OF, type ExpressionPlace } from "./expressions/contexts-of.ts";
-export {
-  GithubExpressionError,
-  type GithubExpressionErrorCode,
-  type GithubExpressionErrorOptions,
-  type GithubExpressionSyntaxErrorCode,
-  type GithubExpressionValueErrorCode,
-} from "./expressions/error.ts";
+export { GithubExpressionError, type GithubExpressionErrorCode } from "./expressions/error.ts";
 export { evaluateTemplate, evaluateText, toText } from "./expressions/evaluate.ts";
 export type { Contexts, EvaluateOptions, StatusFacts } from "./expressions/evaluation.ts";
 export { expressionLimits } from "./expressions/limits.ts";

@@ -1,5 +1,6 @@
 import { isStepsError, StepsError } from "@steps/model";
 
+/** The codes of `ServicesError`. They do not change. */
 export type ServicesErrorCode =
   /** The folder of caches or artifacts cannot be made, read or written, or others may write to it. */
   | "SERVICES_FOLDER"

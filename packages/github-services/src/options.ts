@@ -50,6 +50,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
 /** Told about what users of a job may want to know: a code (`cache-evicted`) and a sentence. */
 export type OnNote = (code: NoteCode, message: string) => void;
 
+/** The codes of the notes that the services make for the log. */
 export type NoteCode =
   /** A saved cache made way for a newer one. */
   | "cache-evicted"

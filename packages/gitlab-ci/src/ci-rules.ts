@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 import type { Report } from "@steps/source";
 import { RULE_RULES, type RuleCode } from "./rules/rule-codes.ts";
 import { LOAD_RULES, type LoadCode } from "./load/load-rules.ts";

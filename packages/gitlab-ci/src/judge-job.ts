@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
 import { answerNow } from "./load/asking.ts";
@@ -17,6 +17,7 @@ import { readFileVariables } from "./variables/job-variables.ts";
 import type { JobFacts } from "./variables/predefined/facts.ts";
 import { withoutFiles } from "./without-files.ts";
 
+/** The options of `judgeJob()`. */
 export interface JudgeJobOptions {
   readonly jobName: string;
   /** How to get at what the file includes; without it an include is an error. */
@@ -37,6 +38,7 @@ export interface JudgedJob {
   readonly facts: JobFacts;
 }
 
+/** The result of `judgeJob()`. */
 export interface JudgeJobResult {
   /** `undefined` when the job cannot be read or its rules are wrong. */
   readonly judged: JudgedJob | undefined;

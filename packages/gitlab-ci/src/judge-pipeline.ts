@@ -1,4 +1,4 @@
-import type { Diagnostic } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
 import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
@@ -14,6 +14,7 @@ import { collectVariablesOfRules, type Variable, type VariableSources } from "./
 import type { JobFacts } from "./variables/predefined/facts.ts";
 import { readVariables } from "./variables/read-variables.ts";
 
+/** The options of `judgePipeline()`. */
 export interface JudgePipelineOptions {
   readonly situation: Situation;
   /** Gives the variables of every source but the files: for a job, or without one for the rules of the workflow. */
@@ -28,6 +29,7 @@ export interface JudgedPipelineJob {
   readonly sources: VariableSources;
 }
 
+/** A pipeline whose rules were decided: whether it runs, and which of its jobs are in it. */
 export interface JudgedPipeline {
   /** The decision on the pipeline; `undefined` without `workflow:rules`. */
   readonly workflow: JobDecision | undefined;
@@ -35,6 +37,7 @@ export interface JudgedPipeline {
   readonly jobs: ReadonlyMap<string, JudgedPipelineJob>;
 }
 
+/** The result of `judgePipeline()`. */
 export interface JudgePipelineResult {
   /** `undefined` when there are errors. */
   readonly judged: JudgedPipeline | undefined;

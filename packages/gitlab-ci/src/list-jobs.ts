@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
 import { answerNow } from "./load/asking.ts";

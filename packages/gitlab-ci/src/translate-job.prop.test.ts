@@ -1,4 +1,4 @@
-import { hasErrors } from "@steps/model";
+import { hasErrors } from "@steps/model/diagnostic";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { listJobs } from "./list-jobs.ts";

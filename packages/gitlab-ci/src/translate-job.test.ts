@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { type Diagnostic, encodeSpecDefinition, mapObject } from "@steps/model";
+import { mapObject } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
 import { type TranslatedJob, translateJob, type TranslateJobOptions } from "./translate-job.ts";
 

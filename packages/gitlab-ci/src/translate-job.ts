@@ -1,15 +1,8 @@
 import { compileRunNode } from "@steps/compiler";
 import { positionIn, Report, type YamlNode } from "@steps/source";
-import {
-  createObject,
-  type Diagnostic,
-  emptySpec,
-  nearest,
-  type Position,
-  quote,
-  type Source,
-  type SpecDefinition,
-} from "@steps/model";
+import { createObject } from "@steps/model";
+import { emptySpec, type SpecDefinition } from "@steps/model/definition";
+import { type Diagnostic, nearest, type Position, quote, type Source } from "@steps/model/diagnostic";
 import { reportEffects } from "./job-effects.ts";
 import { answerNow } from "./load/asking.ts";
 import { inOrder, loadInto, type LoadPipelineOptions } from "./load/load-pipeline.ts";
@@ -22,6 +15,7 @@ import type { CiReport } from "./ci-rules.ts";
 import { createShellProgram } from "./shell-program.ts";
 import { withoutFiles } from "./without-files.ts";
 
+/** The options of `translateJob()`. */
 export interface TranslateJobOptions {
   /** The name of a job, or of an instance of one with `parallel`: `test 1/2`, `test: [a, b]`. */
   readonly jobName: string;
@@ -56,6 +50,7 @@ export interface TranslatedJob {
   readonly positionOf: (pointer: string) => Position | undefined;
 }
 
+/** The result of `translateJob()`: the job, or the mistakes that keep it from running. */
 export interface TranslateJobResult {
   /** `undefined` when there are errors. */
   readonly job: TranslatedJob | undefined;

@@ -1,6 +1,6 @@
-import type { SpecDefinition } from "./definition.ts";
-import type { Position } from "./position.ts";
-import type { RuntimeString, RuntimeValue } from "./value.ts";
+import type { SpecDefinition } from "./definition/definition.ts";
+import type { Position } from "./diagnostic/position.ts";
+import type { RuntimeString, RuntimeValue } from "./value/value.ts";
 
 /**
  * A job: the steps to run and everything that they are given. It is the same object in a command, in the job table of a

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import type { Value } from "../src/index.ts";
 import type {
   Definition,
   InputSpec,
@@ -6,9 +7,8 @@ import type {
   Spec,
   SpecDefinition,
   StepInvocation,
-  StepReference,
-  Value,
-} from "../src/index.ts";
+} from "../src/definition/index.ts";
+import type { StepReference } from "../src/reference/index.ts";
 
 /** Any JSON value; numbers are finite, and `-0` is left out because JSON text does not tell it from `0`. */
 export const anyValue: fc.Arbitrary<Value> = fc

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { canonicalJson } from "@steps/model";
+import { canonicalJson } from "@steps/model/value";
 
 /** SHA-256 of bytes, or of a text in UTF-8: 64 lower-case hex digits. */
 export function sha256(data: string | Uint8Array): string {

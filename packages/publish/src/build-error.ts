@@ -1,5 +1,6 @@
 import { StepsError } from "@steps/model";
 
+/** The codes of `BuildError`. They do not change; docs/reference/errors.md lists them. */
 export type BuildErrorCode =
   /** Files that are not there, or that no image can hold. */
   | "FILES_INVALID"

@@ -8,6 +8,7 @@ import { checkVersion } from "./version-tags.ts";
 import type { FileMap, WrittenLayer } from "./write-layer.ts";
 import { writeLayer } from "./write-layer.ts";
 
+/** One platform of an image, with the files that only it has. */
 export interface BuildPlatform extends Platform {
   /** Beside the files of all platforms. Where it goes in the image: where it is taken from. */
   readonly files: FileMap;
@@ -15,6 +16,7 @@ export interface BuildPlatform extends Platform {
   readonly osFeatures?: readonly string[];
 }
 
+/** The content and metadata of an image that is built. */
 export interface BuildOptions {
   /** A semantic version. */
   readonly version: string;

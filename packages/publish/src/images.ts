@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { ImageName } from "@steps/model";
+import type { ImageName } from "@steps/model/image";
 import { systemCode } from "@steps/transfer";
 import { BuildError } from "./build-error.ts";
 import type { BuildOptions, BuiltLayout } from "./build-image.ts";

@@ -15,6 +15,7 @@ import {
 } from "@steps/transfer/registry";
 import { tagsOf } from "./version-tags.ts";
 
+/** The options of `publishImage()`. */
 export interface PublishOptions {
   /** A folder or archive in the OCI layout. */
   readonly archive: string;
@@ -32,6 +33,7 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A published image, named by its digest and its tags. */
 export interface Published {
   /** `sha256:…`. */
   readonly digest: string;

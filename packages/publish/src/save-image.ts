@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { isDigest, type ImageName } from "@steps/model";
+import { isDigest, type ImageName } from "@steps/model/image";
 import { sha256 } from "@steps/platform";
 import { DEFAULT_LIMITS, type HttpAnswer, readBody, statusError } from "@steps/transfer";
 import {

@@ -10,14 +10,9 @@ export type {
 } from "./job-submission.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
-export { listenPort, type PortOptions } from "./listen/listen-port.ts";
-export { listenUnix } from "./listen/listen-unix.ts";
-export { drainListeners, type Listener, stopService } from "./listen/listener.ts";
-export type { RequestHandler, ServerReply, ServerRequest } from "./request/request-handler.ts";
 export { describeFault, type OperatorLog } from "./operator-log.ts";
 export { ERROR_HEADER } from "./wire/connect-error.ts";
 export { TOKEN_HEADER } from "./wire/job-access.ts";
 export { type JobLimits, type JobTableOptions, openJobTable } from "./jobs/open-job-table.ts";
 export { engineDirectories } from "./jobs/job-folder.ts";
-export { assertSocketFree } from "./listen/socket-file.ts";
 export { runSession } from "./run-session.ts";

@@ -33,6 +33,7 @@ export interface JobSubmission {
   readonly graceMs?: number;
 }
 
+/** A job variable as a caller sends it. */
 export interface JobVariable {
   readonly key: string;
   readonly value: string;

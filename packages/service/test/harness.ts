@@ -6,15 +6,8 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { gitlab, StepRunner } from "@steps/proto/service";
 import { tempDir } from "@steps/testkit";
 import { onTestFinished } from "vitest";
-import {
-  createService,
-  type JobTable,
-  listenUnix,
-  openJobTable,
-  type Service,
-  type ServiceOptions,
-  stopService,
-} from "../src/index.ts";
+import { createService, type JobTable, openJobTable, type Service, type ServiceOptions } from "../src/index.ts";
+import { listenUnix, stopService } from "../src/listen/index.ts";
 
 /** A service with a real job table on a real socket. */
 export interface World {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
-import type { SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
 import { sha256 } from "@steps/platform";
 import type { JobTableOptions } from "../src/jobs/open-job-table.ts";
 import type { JobSubmission, SubmittedJob } from "../src/job-submission.ts";

@@ -6,7 +6,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { StepRunner } from "@steps/proto/service";
 import { hasProgram } from "@steps/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { listenPort, type PortOptions, stopService } from "../src/index.ts";
+import { listenPort, type PortOptions, stopService } from "../src/listen/index.ts";
 import { openWorld, readAll, type World } from "./harness.ts";
 
 interface PortWorld extends World {

@@ -1,5 +1,6 @@
 /** A process with a service on the socket that is named first, and its state in the folder named second. */
-import { createService, listenUnix, openJobTable } from "../src/index.ts";
+import { createService, openJobTable } from "../src/index.ts";
+import { listenUnix } from "../src/listen/index.ts";
 
 const [socket = "", dir = ""] = process.argv.slice(2);
 const jobs = await openJobTable({

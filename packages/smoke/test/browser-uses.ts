@@ -44,7 +44,8 @@ export const browserUses: readonly BrowserUse[] = [
   {
     name: "@steps/gitlab-ci",
     code: `
-      import { decideJob, evaluateIf, parseIf, translateJob } from "@steps/gitlab-ci";
+      import { translateJob } from "@steps/gitlab-ci";
+      import { decideJob, evaluateIf, parseIf } from "@steps/gitlab-ci/rules";
       const text = "hello:\\n  variables: {WHO: world}\\n  script:\\n    - echo $WHO\\n";
       const { job } = translateJob({ name: ".gitlab-ci.yml", text }, { jobName: "hello" });
       const { holds } = evaluateIf(parseIf('$WHO == "world"'), { valueOf: (name) => job.variables[name] });

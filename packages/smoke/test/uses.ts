@@ -9,7 +9,8 @@ export const uses: readonly Use[] = [
   {
     name: "@steps/model",
     code: `
-      import { formatReference, parseReference, sensitive } from "@steps/model";
+      import { sensitive } from "@steps/model";
+      import { formatReference, parseReference } from "@steps/model/reference";
       console.log(formatReference(parseReference("https://u:t@gitlab.com/g/p/-/a/b@v1")));
       console.log(sensitive("secret"));`,
     output: "gitlab.com/g/p/-/a/b@v1\n[MASKED]",

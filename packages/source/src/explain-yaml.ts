@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 
 /** A problem as the parser of YAML has it. */
 export interface YamlProblem {

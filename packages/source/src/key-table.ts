@@ -1,7 +1,8 @@
-import { nearest } from "@steps/model";
+import { nearest } from "@steps/model/diagnostic";
 
 /** A JSON Schema, or a part of one, of draft 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: JsonSchemaValue };
+/** A value within a JSON Schema. */
 export type JsonSchemaValue =
   | null
   | boolean

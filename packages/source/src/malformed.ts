@@ -1,4 +1,5 @@
-import { describeMalformed, type Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
+import { describeMalformed } from "@steps/model/utf8";
 import type { Report } from "./report.ts";
 
 /** Reports bytes that are no UTF-8: what is read instead of them would be something that nobody wrote. Whether there are any. */

@@ -1,4 +1,4 @@
-import type { Position } from "@steps/model";
+import type { Position } from "@steps/model/diagnostic";
 import { spanPosition } from "./span.ts";
 import { childOf, type YamlNode } from "./yaml-node.ts";
 

@@ -1,4 +1,5 @@
-import { type Diagnostic, messageOf, type Source } from "@steps/model";
+import { messageOf } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { type CST, Composer, type Document, Lexer, Parser } from "yaml";
 import { Report } from "./report.ts";
 import { MAX_DEPTH, MAX_DIAGNOSTICS, MAX_DOCUMENTS, MAX_TEXT_LENGTH, MAX_TOKENS } from "./limits.ts";
@@ -7,6 +8,7 @@ import { explainYamlProblem } from "./explain-yaml.ts";
 import { buildYamlTree } from "./yaml-tree.ts";
 import type { YamlNode } from "./yaml-node.ts";
 
+/** The options of `readYaml()`. */
 export interface ReadYamlOptions {
   /** Tags that are kept on their nodes instead of being errors: `["!reference"]`. */
   readonly tags?: readonly string[];
@@ -14,6 +16,7 @@ export interface ReadYamlOptions {
   readonly takesLastKey?: boolean;
 }
 
+/** The result of `readYaml()`. Diagnostics are in the order of the text. */
 export interface YamlDocuments {
   readonly documents: readonly YamlNode[];
   readonly diagnostics: readonly Diagnostic[];

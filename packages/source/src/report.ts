@@ -1,4 +1,4 @@
-import type { Diagnostic } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { MAX_DIAGNOSTICS } from "./limits.ts";
 import type { SourceCode } from "./source-rules.ts";
 import { type Span, spanPosition } from "./span.ts";

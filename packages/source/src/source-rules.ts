@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 
 /** The codes of diagnostics that texts of several languages have. They do not change. */
 export type SourceCode =

@@ -1,4 +1,4 @@
-import { type Position, positionAt, type Source } from "@steps/model";
+import { type Position, positionAt, type Source } from "@steps/model/diagnostic";
 
 /** A piece of a source. */
 export interface Span {

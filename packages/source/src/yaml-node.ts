@@ -1,4 +1,5 @@
-import type { Source, Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 
 /**
  * A node of a YAML document: aliases are followed, merge keys applied, and each node knows its place. An aliased node is
@@ -17,6 +18,7 @@ interface YamlNodeBase {
   readonly tag?: string;
 }
 
+/** A scalar, with its value by the core schema of YAML 1.2. */
 export interface YamlScalar extends YamlNodeBase {
   readonly kind: "scalar";
   readonly value: null | boolean | number | string;
@@ -27,17 +29,20 @@ export interface YamlScalar extends YamlNodeBase {
   readonly isMade?: boolean;
 }
 
+/** A sequence of YAML. */
 export interface YamlList extends YamlNodeBase {
   readonly kind: "list";
   readonly items: readonly YamlNode[];
 }
 
+/** A mapping of YAML. */
 export interface YamlMapping extends YamlNodeBase {
   readonly kind: "mapping";
   /** In the order of the text; keys that are numbers or booleans are the text they were written as. */
   readonly entries: ReadonlyMap<string, YamlEntry>;
 }
 
+/** An entry of a mapping. */
 export interface YamlEntry {
   readonly key: YamlScalar;
   readonly value: YamlNode;

@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml";
 import type { Report } from "./report.ts";
 import { MAX_ALIAS_NODES, MAX_DEPTH } from "./limits.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { canonicalJson } from "@steps/model";
+import { canonicalJson } from "@steps/model/value";
 import type { DeterministicJson, ResourceJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
 import type { CompareOptions, Difference, Severity } from "./compare.ts";
 import { compareLogs, inlineLog } from "./compare-log.ts";

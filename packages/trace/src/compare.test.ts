@@ -1,9 +1,10 @@
 import type { TraceJson } from "@steps/proto";
-import { type RuntimeString, sensitive, type StepEvent } from "@steps/model";
+import { type RuntimeString, sensitive } from "@steps/model";
+import type { StepEvent } from "@steps/model/event";
 import { digestOf } from "@steps/platform";
 import { describe, expect, test } from "vitest";
 import { exampleRun, fold, SECRET, type StepOptions } from "../test/events.ts";
-import { compareTraces, normaliseLog } from "./index.ts";
+import { compareTraces, normaliseLog } from "./entries/compare.ts";
 
 const traceOf = (options: Partial<StepOptions> = {}): TraceJson => fold(exampleRun(options)).trace;
 const expected = traceOf();

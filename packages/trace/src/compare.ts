@@ -23,8 +23,10 @@ export interface Difference {
 /** `different`: it is another result. `drift`: a warning. `normalised`: equal but for times, addresses and the like. */
 export type Severity = "different" | "drift" | "normalised";
 
+/** The verdict on a comparison: `identical`, or the gravest of its differences. */
 export type Verdict = "identical" | Severity;
 
+/** The verdict on one step. */
 export interface StepVerdict {
   readonly path: string;
   readonly step: string;
@@ -32,6 +34,7 @@ export interface StepVerdict {
   readonly verdict: Verdict | "not-run";
 }
 
+/** The result of `compareTraces()`. */
 export interface Comparison {
   readonly verdict: Verdict;
   /**
@@ -44,6 +47,7 @@ export interface Comparison {
   readonly ignored: readonly Difference[];
 }
 
+/** The options of `compareTraces()`. */
 export interface CompareOptions {
   /** When true, a drift counts as a difference: logs, tools and runtime must be equal too. Default: false. */
   readonly countsDrift?: boolean;

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
-import { emptySpec, encodeSpecDefinition, type ExecDefinition, sensitive, type SpecDefinition } from "@steps/model";
+import { sensitive } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import { emptySpec, type ExecDefinition, type SpecDefinition } from "@steps/model/definition";
 import { digestOf } from "@steps/platform";
 import { TraceSchema } from "@steps/proto";
 import type { TraceJson } from "@steps/proto";

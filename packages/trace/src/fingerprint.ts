@@ -1,4 +1,4 @@
-import { canonicalJson } from "@steps/model";
+import { canonicalJson } from "@steps/model/value";
 import { digestOf, sha256 } from "@steps/platform";
 import type {
   DeterministicJson,

@@ -1,7 +1,6 @@
+import type { Job, Outcome } from "@steps/model";
 import type {
   ComponentResolved,
-  Job,
-  Outcome,
   ProcessStarting,
   ProcessStarted,
   RunFinished,
@@ -12,7 +11,7 @@ import type {
   StepOpened,
   StepPlanned,
   VariableRead,
-} from "@steps/model";
+} from "@steps/model/event";
 import type { SpecDefinitionJson, Step_ReferenceJson, ValJson } from "@steps/proto";
 
 /** Values by name as a journal and a trace hold them. */

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
-import { createRecorder, parseJournal } from "./index.ts";
+import { parseJournal } from "./entries/journal.ts";
+import { createRecorder } from "./index.ts";
 
 const { journal, events } = fold(exampleRun());
 const plain = JSON.parse(JSON.stringify(events)) as unknown[];

@@ -1,7 +1,7 @@
 import { sha256 } from "@steps/platform";
 import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
-import { createJournal, type JournalEvent, parseJournal } from "./index.ts";
+import { createJournal, type JournalEvent, parseJournal } from "./entries/journal.ts";
 
 const { journal, events, trace } = fold(exampleRun());
 const lines = journal.trimEnd().split("\n");

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAutomaton } from "./automaton.ts";
-import { createMasker } from "./index.ts";
+import { createMasker } from "./entries/mask.ts";
 import { createMaskStream, maskBytes } from "./mask-stream.ts";
 import { SecretIndex } from "./secret-index.ts";
 

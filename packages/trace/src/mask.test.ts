@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMasker } from "./index.ts";
+import { createMasker } from "./entries/mask.ts";
 
 function maskerOf(...secrets: string[]): ReturnType<typeof createMasker> {
   const masker = createMasker();

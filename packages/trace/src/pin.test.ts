@@ -1,7 +1,8 @@
 import { type RuntimeString, sensitive } from "@steps/model";
 import { describe, expect, test } from "vitest";
 import { component, exampleRun, fold, job, reference, runStarted, SECRET } from "../test/events.ts";
-import { type JournalEvent, createRecorder, jobOf, pinsOf } from "./index.ts";
+import type { JournalEvent } from "./entries/journal.ts";
+import { createRecorder, jobOf, pinsOf } from "./index.ts";
 
 describe("pinsOf()", () => {
   const pins = pinsOf(fold(exampleRun()).trace);

@@ -1,14 +1,9 @@
-import {
-  createObject,
-  decodeSpecDefinition,
-  formatValue,
-  type Job,
-  publicUrl,
-  type Resource,
-  type RunMode,
-  type SpecDefinition,
-  type Value,
-} from "@steps/model";
+import { createObject, type Job, type RunMode, type Value } from "@steps/model";
+import { decodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Resource } from "@steps/model/event";
+import { publicUrl } from "@steps/model/reference";
+import { formatValue } from "@steps/model/value";
 import { recordedKindOf } from "@steps/model/kinds";
 import type { Redacted_ReasonJson, Request_ModeJson, TraceJson, ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
@@ -60,6 +55,7 @@ export interface RecordedJob {
   readonly missing: readonly MissingValue[];
 }
 
+/** A value that the trace does not hold, so that a replay has to ask for it. */
 export interface MissingValue {
   readonly kind: "input" | "variable" | "env" | "secret" | "inherited";
   readonly name: string;

@@ -1,4 +1,5 @@
-import { formatValue, mapObject, type Value } from "@steps/model";
+import { mapObject, type Value } from "@steps/model";
+import { formatValue } from "@steps/model/value";
 import type { ValJson } from "@steps/proto";
 import type { Vals } from "./journal-event.ts";
 import { MASK } from "./mask.ts";

@@ -1,4 +1,6 @@
-import { encodeReference, isReferenceProblem, mapObject, parseReference } from "@steps/model";
+import { mapObject } from "@steps/model";
+import { encodeReference } from "@steps/model/baseline";
+import { isReferenceProblem, parseReference } from "@steps/model/reference";
 import type { StepResultJson } from "@steps/proto";
 import { StepResultSchema } from "@steps/proto";
 import { readJsonMessage } from "./decode.ts";

@@ -1,7 +1,11 @@
-import { canonicalJson, sensitive, type StepEvent } from "@steps/model";
+import { sensitive } from "@steps/model";
+import type { StepEvent } from "@steps/model/event";
+import { canonicalJson } from "@steps/model/value";
 import { describe, expect, test } from "vitest";
 import { component, exampleRun, execStep, fold, jobOpened, runStarted } from "../test/events.ts";
-import { createMasker, createRecorder, createRedactor, parseJournal, verifyTrace } from "./index.ts";
+import { parseJournal } from "./entries/journal.ts";
+import { createMasker, createRedactor } from "./entries/mask.ts";
+import { createRecorder, verifyTrace } from "./index.ts";
 
 describe("createRecorder()", () => {
   test("names places instead of paths in the deterministic half", () => {

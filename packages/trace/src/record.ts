@@ -1,4 +1,5 @@
-import { createObject, type RunMode, type RunNote } from "@steps/model";
+import { createObject, type RunMode } from "@steps/model";
+import type { RunNote } from "@steps/model/event";
 import { digestOf } from "@steps/platform";
 import type { Request_ModeJson, RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
@@ -29,6 +30,7 @@ export interface Recorder {
   readonly openSteps: readonly string[];
 }
 
+/** The facts of a journal that a trace names: the digest of its last line, and how many events it has. */
 export interface TraceOptions {
   readonly journalRoot: string;
   readonly journalEvents: number;

@@ -1,4 +1,4 @@
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import { digestOf } from "@steps/platform";
 import type { SpecDefinitionJson, ValJson } from "@steps/proto";
 import { applyRules, type RuleContext } from "./apply-rules.ts";

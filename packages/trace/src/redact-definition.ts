@@ -1,4 +1,7 @@
-import { createObject, encodeSpecDefinition, formatNumber, type SpecDefinition } from "@steps/model";
+import { createObject } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import { formatNumber } from "@steps/model/value";
 import { digestOf } from "@steps/platform";
 import type { SpecDefinitionJson } from "@steps/proto";
 import { MASK, type Masker } from "./mask.ts";

@@ -1,12 +1,5 @@
-import {
-  canonicalJson,
-  createObject,
-  formatNumber,
-  type RuntimeValue,
-  Sensitive,
-  secretTexts,
-  type Value,
-} from "@steps/model";
+import { createObject, type RuntimeValue, Sensitive, type Value } from "@steps/model";
+import { canonicalJson, formatNumber, secretTexts } from "@steps/model/value";
 import { sha256 } from "@steps/platform";
 import type { ValJson } from "@steps/proto";
 import { MASK, type Masker, type SecretOrigin } from "./mask.ts";

@@ -1,23 +1,13 @@
-import {
-  encodeSpecDefinition,
-  type RuntimeString,
-  Sensitive,
-  sensitive,
-  type SpecDefinition,
-  type StepEvent,
-} from "@steps/model";
+import { type RuntimeString, Sensitive, sensitive } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { StepEvent } from "@steps/model/event";
 import { digestOf } from "@steps/platform";
 import { describe, expect, test } from "vitest";
 import { echoStep, exampleRun, execStep, fold, job, jobOpened, runStarted, SECRET } from "../test/events.ts";
-import {
-  createMasker,
-  createRecorder,
-  createRedactor,
-  encodeTrace,
-  type JournalEvent,
-  redactAgain,
-  verifyTrace,
-} from "./index.ts";
+import type { JournalEvent } from "./entries/journal.ts";
+import { createMasker, createRedactor, redactAgain } from "./entries/mask.ts";
+import { createRecorder, encodeTrace, verifyTrace } from "./index.ts";
 import { EVENT_RULES, type Rule, type Rules } from "./redaction-rules.ts";
 
 function redactAll(...events: StepEvent[]): JournalEvent[] {

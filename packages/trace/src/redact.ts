@@ -1,18 +1,9 @@
-import {
-  createObject,
-  encodeReference,
-  publicUrl,
-  type Resource,
-  type RuntimeString,
-  type RuntimeValue,
-  type SecretFound,
-  Sensitive,
-  secretTexts,
-  type SpecDefinition,
-  type StepEvent,
-  type StepPlanned,
-  type StepReference,
-} from "@steps/model";
+import { createObject, type RuntimeString, type RuntimeValue, Sensitive } from "@steps/model";
+import { encodeReference } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Resource, SecretFound, StepEvent, StepPlanned } from "@steps/model/event";
+import { publicUrl, type StepReference } from "@steps/model/reference";
+import { secretTexts } from "@steps/model/value";
 import type { ValJson } from "@steps/proto";
 import { applyRules, type RuleContext } from "./apply-rules.ts";
 import type { JournalEvent, Vals } from "./journal-event.ts";

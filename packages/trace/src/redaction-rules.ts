@@ -1,17 +1,14 @@
+import type { Job, Outcome, RunMode, StepFailure } from "@steps/model";
 import type {
   Annotation,
   FetchReport,
-  Job,
   LogStreamDigest,
   LogSummary,
-  Outcome,
   Places,
   Resource,
-  RunMode,
   RuntimeRecord,
   StepEvent,
-  StepFailure,
-} from "@steps/model";
+} from "@steps/model/event";
 
 /** The kinds of values that are not plain text, numbers or lists of these, by how they are stored. */
 export type Kind =

@@ -1,4 +1,4 @@
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import type { ResourceJson } from "@steps/proto";
 
 /** The components of a trace, each once. */

@@ -1,5 +1,6 @@
 import { StepResultSchema } from "@steps/proto";
-import { sensitive, type StepEvent } from "@steps/model";
+import { sensitive } from "@steps/model";
+import type { StepEvent } from "@steps/model/event";
 import { describe, expect, test } from "vitest";
 import { exampleRun, execStep, jobFinished, jobOpened, resultOf, runStarted } from "../test/events.ts";
 import { fromJson, toJson } from "../test/protobuf.ts";

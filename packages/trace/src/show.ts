@@ -1,4 +1,4 @@
-import { shortDigest } from "@steps/model";
+import { shortDigest } from "@steps/model/digest";
 import { recordedKindOf } from "@steps/model/kinds";
 import type {
   Observed_AnnotationJson,
@@ -11,6 +11,7 @@ import type {
 import { stepLabel } from "./step-label.ts";
 import { plainValue } from "./plain.ts";
 
+/** The options of `formatTrace()`. */
 export interface FormatOptions {
   /** Columns; longer lines are cut with `…`. */
   readonly width: number;

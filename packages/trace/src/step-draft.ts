@@ -1,4 +1,4 @@
-import type { Phase, Places } from "@steps/model";
+import type { Phase, Places } from "@steps/model/event";
 import type { DeterministicJson, ObservedJson, Step_ReferenceJson, StepJson, StepRecordJson } from "@steps/proto";
 import { type FingerprintContext, fingerprintStep } from "./fingerprint.ts";
 import type { JournalProcessStarting, JournalStepFinished, JournalStepPlanned, Vals } from "./journal-event.ts";

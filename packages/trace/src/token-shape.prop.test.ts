@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMasker } from "./index.ts";
+import { createMasker } from "./entries/mask.ts";
 
 const PREFIX = /(gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt|tok)-|_gitlab_session=)[A-Za-z0-9._=-]+/g;
 

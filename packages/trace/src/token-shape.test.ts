@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMasker } from "./index.ts";
+import { createMasker } from "./entries/mask.ts";
 
 function masked(text: string, ...secrets: string[]): string {
   const masker = createMasker({ masksTokens: true });

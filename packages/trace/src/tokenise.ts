@@ -1,4 +1,5 @@
-import { mapObject, type Places } from "@steps/model";
+import { mapObject } from "@steps/model";
+import type { Places } from "@steps/model/event";
 import type { ValJson } from "@steps/proto";
 import { mapMembers } from "./fast-record.ts";
 import type { Vals } from "./journal-event.ts";

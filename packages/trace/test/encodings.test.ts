@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMasker } from "../src/index.ts";
+import { createMasker } from "../src/entries/mask.ts";
 
 const UNITS = Array.from(
   "abcdXYZ0189 -_.~!*'()/:;,?@&=+$#\"\\`|<>[]{}^%\t\n\r\u0001\u001b\u007f\u0085\u00a0éßü\u200b€日本😀",

@@ -1,26 +1,13 @@
-import {
-  encodeSpecDefinition,
-  type ExecDefinition,
-  type GitReference,
-  type Places,
-  type Resource,
-  type RuntimeString,
-  type RuntimeValue,
-  sensitive,
-  type SpecDefinition,
-  type StepEvent,
-} from "@steps/model";
+import { type RuntimeString, type RuntimeValue, sensitive } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { ExecDefinition, SpecDefinition } from "@steps/model/definition";
+import type { Places, Resource, StepEvent } from "@steps/model/event";
+import type { GitReference } from "@steps/model/reference";
 import { digestOf } from "@steps/platform";
 import type { TraceJson } from "@steps/proto";
-import {
-  createJournal,
-  createMasker,
-  createRecorder,
-  createRedactor,
-  createResultTree,
-  type JournalEvent,
-  type Masker,
-} from "../src/index.ts";
+import { createRecorder, createResultTree } from "../src/index.ts";
+import { createJournal, type JournalEvent } from "../src/entries/journal.ts";
+import { createMasker, createRedactor, type Masker } from "../src/entries/mask.ts";
 
 export const START = Date.UTC(2026, 0, 31, 12, 0, 0);
 export const SECRET = "correct-horse/battery+staple";

@@ -1,5 +1,6 @@
 import { isStepsError, StepsError } from "@steps/model";
 
+/** The codes of `TransferError`. They do not change; docs/reference/errors.md lists them. */
 export type TransferErrorCode =
   /** A URL or the name of an image that names nothing. */
   | "REFERENCE_INVALID"

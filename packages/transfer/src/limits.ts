@@ -23,6 +23,7 @@ export interface Limits {
   readonly fetchTimeoutMs: number;
 }
 
+/** The limits that hold by default. Their units are those of `Limits`. */
 export const DEFAULT_LIMITS: Limits = {
   maxEntries: 20_000,
   maxFileBytes: 256 * 1024 * 1024,

@@ -1,7 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { listJobs } from "@steps/client";
-import { defineCommand, flag, print } from "@steps/console";
+import { defineCommand, flag } from "@steps/console";
+import { print } from "@steps/console/terminal";
 import { statusName } from "../status-name.ts";
 import { type Job, JobSchema } from "@steps/proto/service";
 import { callOptions } from "../call-options.ts";

@@ -1,7 +1,8 @@
 import { chmodSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { complain, print, UsageError } from "@steps/console";
+import { UsageError } from "@steps/console";
+import { complain, print } from "@steps/console/terminal";
 import { messageOf } from "@steps/model";
 import { ORIGINAL_VARIABLE } from "./original.ts";
 

@@ -1,4 +1,5 @@
-import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { print } from "@steps/console/terminal";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
 

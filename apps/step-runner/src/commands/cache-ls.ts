@@ -1,6 +1,7 @@
-import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { print } from "@steps/console/terminal";
 import type { CacheEntry } from "@steps/cache";
-import { shortDigest } from "@steps/model";
+import { shortDigest } from "@steps/model/digest";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags } from "../run-flags.ts";
 

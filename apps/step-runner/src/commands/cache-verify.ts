@@ -1,5 +1,7 @@
-import { defineCommand, print } from "@steps/console";
-import { COMMAND_EXITS, shortDigest } from "@steps/model";
+import { defineCommand } from "@steps/console";
+import { print } from "@steps/console/terminal";
+import { shortDigest } from "@steps/model/digest";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { openEngine } from "../open-engine.ts";
 import { fetchFlags, type FetchOptions } from "../run-flags.ts";
 

@@ -1,5 +1,7 @@
-import { defineCommand, flag, type OptionsOf, print } from "@steps/console";
-import { COMMAND_EXITS, encodeSpecDefinition } from "@steps/model";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { print } from "@steps/console/terminal";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 
 import { inputFlags, type InputOptions, readInput } from "../read-input.ts";
 

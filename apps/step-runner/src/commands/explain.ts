@@ -1,6 +1,8 @@
-import { defineCommand, flag, type OptionsOf, print, terminalOf, UsageError } from "@steps/console";
-import { CompileError, jobVariables } from "@steps/engine";
-import { COMMAND_EXITS } from "@steps/model";
+import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
+import { print, terminalOf } from "@steps/console/terminal";
+import { CompileError } from "@steps/engine";
+import { jobVariables } from "@steps/engine/environment";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { lockFlags, sourceFlags } from "../component-flags.ts";
 import { showDiagnostics } from "../diagnose.ts";
 import { openEngine } from "../open-engine.ts";

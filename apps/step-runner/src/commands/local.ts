@@ -1,8 +1,9 @@
-import { complain, defineCommand, type Flag, flag, grouped, type OptionsOf } from "@steps/console";
+import { defineCommand, type Flag, flag, grouped, type OptionsOf } from "@steps/console";
+import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { sourcesOf } from "../component-flags.ts";
-import { userDirectories } from "@steps/engine";
-import { COMMAND_EXITS } from "@steps/model";
+import { userDirectories } from "@steps/engine/runs";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { baseEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";

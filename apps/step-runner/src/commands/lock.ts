@@ -1,5 +1,6 @@
-import { complain, defineCommand, errors, flag, type OptionsOf, writeWhole } from "@steps/console";
-import { COMMAND_EXITS } from "@steps/model";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { complain, errors, writeWhole } from "@steps/console/terminal";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { existsSync, readFileSync } from "node:fs";
 import { lockFile } from "../component-flags.ts";
 import { jobFlags } from "../read-job.ts";

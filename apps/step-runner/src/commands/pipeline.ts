@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { defineCommand, errors, print, UsageError } from "@steps/console";
-import { sharedArtifacts, userDirectories } from "@steps/engine";
+import { defineCommand, UsageError } from "@steps/console";
+import { errors, print } from "@steps/console/terminal";
+import { sharedArtifacts } from "@steps/engine/github";
+import { userDirectories } from "@steps/engine/runs";
 import { Places } from "@steps/pipeline";
 import { copyProject, Workspaces } from "@steps/workspace";
 import { hideEnvironment } from "../hide-environment.ts";

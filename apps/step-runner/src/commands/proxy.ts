@@ -1,5 +1,6 @@
-import { complain, defineCommand, type OptionsOf } from "@steps/console";
-import { COMMAND_EXITS } from "@steps/model";
+import { defineCommand, type OptionsOf } from "@steps/console";
+import { complain } from "@steps/console/terminal";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { openSocket } from "../open-socket.ts";
 import { pump } from "../pump.ts";
 import { socketFlag } from "../socket-flag.ts";

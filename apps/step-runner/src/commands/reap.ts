@@ -1,5 +1,5 @@
 import { defineCommand, UsageError } from "@steps/console";
-import { reapRuns } from "@steps/engine";
+import { reapRuns } from "@steps/engine/runs";
 import { engineDirectories } from "@steps/service";
 
 /** The command that the reaper of a killed runner executes. */

@@ -1,6 +1,8 @@
-import { defineCommand, errors, flag, grouped, type OptionsOf, output, print, terminalOf } from "@steps/console";
+import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
+import { errors, output, print, terminalOf } from "@steps/console/terminal";
 import { planReplay, type ReplayReport } from "@steps/engine";
-import { type ExitCode, REPLAY_EXITS, shortDigest } from "@steps/model";
+import { shortDigest } from "@steps/model/digest";
+import { type ExitCode, REPLAY_EXITS } from "@steps/model/exit-codes";
 import { assertReplayable } from "@steps/trace";
 import { sourceFlags } from "../component-flags.ts";
 import { githubFlags, githubOptions } from "../github-flags.ts";

@@ -3,16 +3,10 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
 import type { Engine } from "@steps/engine";
-import {
-  COMMAND_EXITS,
-  formatReference,
-  type InputSpec,
-  isStepsError,
-  type RuntimeValue,
-  sensitive,
-  type Spec,
-  type StepReference,
-} from "@steps/model";
+import { isStepsError, type RuntimeValue, sensitive } from "@steps/model";
+import type { InputSpec, Spec } from "@steps/model/definition";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
+import { formatReference, type StepReference } from "@steps/model/reference";
 import { showDiagnostics } from "../diagnose.ts";
 import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
 import { readSource } from "../read-source.ts";

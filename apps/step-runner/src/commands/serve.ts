@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
-import { defineCommand, errors, flag, type OptionsOf, UsageError } from "@steps/console";
-import { socketPlaces } from "@steps/model";
+import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
+import { errors } from "@steps/console/terminal";
+import { socketPlaces } from "@steps/model/socket-path";
 import { jobTableFlags, portFlags } from "../serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
 import { keepHeapSmall } from "../small-heap.ts";

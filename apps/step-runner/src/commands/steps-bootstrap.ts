@@ -1,4 +1,5 @@
-import { defineCommand, errors, print, terminalOf } from "@steps/console";
+import { defineCommand } from "@steps/console";
+import { errors, print, terminalOf } from "@steps/console/terminal";
 import { bootstrap as install } from "../bootstrap/bootstrap.ts";
 
 const MIB = 1_048_576;

@@ -1,4 +1,5 @@
-import { defineCommand, errors, flag, type OptionsOf, print } from "@steps/console";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { errors, print } from "@steps/console/terminal";
 import { openEngine } from "../open-engine.ts";
 import { stateDir } from "../run-flags.ts";
 import { encodeTrace } from "@steps/trace";

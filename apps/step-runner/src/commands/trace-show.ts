@@ -1,4 +1,5 @@
-import { defineCommand, print, terminalOf } from "@steps/console";
+import { defineCommand } from "@steps/console";
+import { print, terminalOf } from "@steps/console/terminal";
 import { decodeShown, formatTrace } from "@steps/trace";
 import { readText } from "../read-source.ts";
 

@@ -1,5 +1,6 @@
-import { defineCommand, errors, flag, type OptionsOf, print } from "@steps/console";
-import { COMMAND_EXITS } from "@steps/model";
+import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { errors, print } from "@steps/console/terminal";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { existsSync } from "node:fs";
 import { showDiagnostics } from "../diagnose.ts";
 import { inputFlags } from "../read-input.ts";

@@ -1,15 +1,14 @@
 import type { Engine } from "@steps/engine";
-import {
-  type Definition,
-  formatReference,
-  type GithubPart,
-  type InputSpec,
-  type OutputSpec,
-  type SecretSpec,
-  type StepInvocation,
-  type StepReference,
-  type Value,
-} from "@steps/model";
+import type { Value } from "@steps/model";
+import type {
+  Definition,
+  GithubPart,
+  InputSpec,
+  OutputSpec,
+  SecretSpec,
+  StepInvocation,
+} from "@steps/model/definition";
+import { formatReference, type StepReference } from "@steps/model/reference";
 import { isNamed, kindOf } from "@steps/model/kinds";
 import { exampleCommand, exampleItem } from "./example.ts";
 

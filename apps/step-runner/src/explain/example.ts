@@ -1,4 +1,6 @@
-import { formatReference, formatValue, type StepReference, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import { formatReference, type StepReference } from "@steps/model/reference";
+import { formatValue } from "@steps/model/value";
 import { stringify } from "yaml";
 import type { ExplainedInput, ExplainedSecret } from "./describe-step.ts";
 

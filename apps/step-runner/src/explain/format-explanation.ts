@@ -1,5 +1,6 @@
-import type { Terminal } from "@steps/console";
-import { printable, shortDigest } from "@steps/model";
+import type { Terminal } from "@steps/console/terminal";
+import { printable } from "@steps/model/diagnostic";
+import { shortDigest } from "@steps/model/digest";
 import type {
   ExplainedAction,
   ExplainedDefinition,

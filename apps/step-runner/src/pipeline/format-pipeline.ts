@@ -1,4 +1,4 @@
-import { printable } from "@steps/model";
+import { printable } from "@steps/model/diagnostic";
 import { formatDuration } from "@steps/trace";
 import type { PipelineRow } from "./pipeline-rows.ts";
 

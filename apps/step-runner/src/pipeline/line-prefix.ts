@@ -1,4 +1,4 @@
-import type { OutputWriter } from "@steps/console";
+import type { OutputWriter } from "@steps/console/terminal";
 
 const LINE_FEED = 10;
 /** A line that is longer is shown in parts, so that a job without line feeds cannot fill the memory. */

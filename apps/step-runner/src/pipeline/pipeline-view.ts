@@ -1,5 +1,5 @@
-import { errors, output, type OutputWriter, terminalOf } from "@steps/console";
-import { printable } from "@steps/model";
+import { errors, output, type OutputWriter, terminalOf } from "@steps/console/terminal";
+import { printable } from "@steps/model/diagnostic";
 import type { PipelineEvent } from "@steps/pipeline";
 import { formatDuration } from "@steps/trace";
 import { LinePrefix } from "./line-prefix.ts";

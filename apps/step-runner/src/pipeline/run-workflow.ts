@@ -1,6 +1,8 @@
 import { dirname, resolve } from "node:path";
-import { complain, UsageError } from "@steps/console";
-import type { Engine, GithubOptions, RunHooks } from "@steps/engine";
+import { UsageError } from "@steps/console";
+import { complain } from "@steps/console/terminal";
+import type { Engine, RunHooks } from "@steps/engine";
+import type { GithubOptions } from "@steps/engine/github";
 import {
   type CallWork,
   compileWorkflowJob,
@@ -10,7 +12,9 @@ import {
   type StepsWork,
   type WorkflowWork,
 } from "@steps/github-compiler";
-import { formatDiagnostic, formatValue, type Outcome, type Source } from "@steps/model";
+import type { Outcome } from "@steps/model";
+import { formatDiagnostic, type Source } from "@steps/model/diagnostic";
+import { formatValue } from "@steps/model/value";
 import { isInside } from "@steps/platform";
 import { type JobPlaces, type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
 import { showDiagnostics } from "../diagnose.ts";

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 
 /** Something that was looked at, with all that was found. */
 export interface Checked {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { type Checked, countDiagnostics } from "./checked.ts";
 import { regionOf } from "./region.ts";
 

@@ -1,4 +1,4 @@
-import { type Position, positionAt } from "@steps/model";
+import { type Position, positionAt } from "@steps/model/diagnostic";
 
 /** A place with its end. Lines and columns start at 1 and count UTF-16 units; the end is the first unit behind it. */
 export interface Region {

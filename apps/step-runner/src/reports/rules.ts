@@ -2,7 +2,7 @@ import { COMPILER_RULES } from "@steps/compiler";
 import { CHECK_RULES } from "@steps/engine";
 import { GITHUB_RULES } from "@steps/github-compiler";
 import { CI_RULES } from "@steps/gitlab-ci";
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 import { SOURCE_RULES } from "@steps/source";
 
 const RULES: Readonly<Record<string, DiagnosticRule>> = {

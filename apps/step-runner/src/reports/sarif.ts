@@ -1,6 +1,7 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { COMMAND_EXITS, type Diagnostic, printable } from "@steps/model";
+import { type Diagnostic, printable } from "@steps/model/diagnostic";
+import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { VERSION } from "../version.ts";
 import type { Checked } from "./checked.ts";
 import { type Region, regionOf } from "./region.ts";

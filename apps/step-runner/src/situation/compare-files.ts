@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type FilesOf, type Situation, SituationError } from "@steps/gitlab-ci";
+import { type FilesOf, type Situation, SituationError } from "@steps/gitlab-ci/rules";
 import type { GitProgram } from "./git-program.ts";
 
 /** What changes are counted from. */

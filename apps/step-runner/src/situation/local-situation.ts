@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { UsageError } from "@steps/console";
-import type { MergeRequestFacts, PipelineFacts, Situation } from "@steps/gitlab-ci";
+import type { Situation } from "@steps/gitlab-ci/rules";
+import type { MergeRequestFacts, PipelineFacts } from "@steps/gitlab-ci/variables";
 import { loginName } from "../local-variables.ts";
 import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";

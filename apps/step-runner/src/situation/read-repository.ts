@@ -1,5 +1,5 @@
-import { readGitFacts } from "@steps/engine";
-import { type CommitFacts, readRemote, type Remote } from "@steps/gitlab-ci";
+import { readGitFacts } from "@steps/engine/github";
+import { type CommitFacts, readRemote, type Remote } from "@steps/gitlab-ci/variables";
 import { findGit, type GitProgram } from "./git-program.ts";
 
 /** The repository that a folder is in, as far as git tells. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { UsageError } from "@steps/console";
-import { NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 
 /** Reads a file of lines `NAME=VALUE`. Empty lines and those that begin with `#` are left out. @throws {UsageError} */
 export function readVariablesFile(path: string | undefined): Readonly<Record<string, string>> {

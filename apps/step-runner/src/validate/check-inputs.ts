@@ -1,7 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { UsageError } from "@steps/console";
 import { CompileError } from "@steps/engine";
-import { type Diagnostic, formatReference, isStepsError, type StepReference } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
+import { formatReference, type StepReference } from "@steps/model/reference";
 import type { InputOptions } from "../read-input.ts";
 import { openEngine } from "../open-engine.ts";
 import { readSource } from "../read-source.ts";

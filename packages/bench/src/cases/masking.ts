@@ -1,4 +1,4 @@
-import { createMasker, type Masker } from "@steps/trace";
+import { createMasker, type Masker } from "@steps/trace/mask";
 import { absolute, atMost, median, type Row } from "../measure.ts";
 
 const MIB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { InputSpec, OutputSpec, SpecDefinition } from "@steps/model";
+import type { InputSpec, OutputSpec, SpecDefinition } from "@steps/model/definition";
 
 /** The name by which the runner's own program does what `actions/checkout` does. */
 export const CHECKOUT_PROGRAM = "actions/checkout";

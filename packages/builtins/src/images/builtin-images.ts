@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { formatImageName, isDigest, type ImageName, isStepsError, parseImageName, type Value } from "@steps/model";
+import { isStepsError, type Value } from "@steps/model";
+import { formatImageName, isDigest, type ImageName, parseImageName } from "@steps/model/image";
 import { BuildError, type BuildPlatform, buildImageArchive, type FileMap, publishImageArchive } from "@steps/publish";
 import { BuiltinError } from "../builtin-error.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createCache } from "@steps/cache";
-import { formatImageName, type ImageName, isDigest } from "@steps/model";
+import { formatImageName, type ImageName, isDigest } from "@steps/model/image";
 import { isInside } from "@steps/platform";
 import { promoteImage } from "@steps/publish";
 import { BuiltinError } from "../builtin-error.ts";

@@ -1,4 +1,4 @@
-import type { InputSpec, OutputSpec, Spec, SpecDefinition } from "@steps/model";
+import type { InputSpec, OutputSpec, Spec, SpecDefinition } from "@steps/model/definition";
 
 /** The specs of `builtin://NAME`. Each step but `script` is run by the runner's own program. */
 const SPECS: Readonly<Record<string, Spec>> = {

@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import type { InputSpec, SpecDefinition } from "@steps/model";
+import type { InputSpec, SpecDefinition } from "@steps/model/definition";
 
 const SHELL_FOLDERS: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 

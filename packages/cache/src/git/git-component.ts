@@ -1,4 +1,5 @@
-import { type Resource, versionProblem } from "@steps/model";
+import type { Resource } from "@steps/model/event";
+import { versionProblem } from "@steps/model/reference";
 import type { RequestOf } from "@steps/model/kinds";
 import type { FoundComponent, ResolveOptions } from "../component.ts";
 import type { CacheContext } from "../context.ts";

@@ -1,4 +1,4 @@
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import type { RequestOf } from "@steps/model/kinds";
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";

@@ -1,4 +1,5 @@
-import { isDigest, type Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
+import { isDigest } from "@steps/model/image";
 import type { RequestOf } from "@steps/model/kinds";
 import { readFile } from "node:fs/promises";
 import type { FoundComponent, ResolveOptions } from "../component.ts";

@@ -1,4 +1,4 @@
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import type { RequestOf } from "@steps/model/kinds";
 import { stat } from "node:fs/promises";
 import type { FoundComponent, ResolveOptions } from "../component.ts";

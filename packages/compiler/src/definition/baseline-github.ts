@@ -1,4 +1,6 @@
-import { decodeSpecDefinition, isStepsError, type SpecDefinition } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import { decodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
 import { childOf, type YamlNode } from "@steps/source";
 import { reportProblem } from "../reference/long/long-form.ts";
 import { asValue, checkKeys, type CompileContext, wrongType } from "../context.ts";

@@ -1,11 +1,6 @@
-import {
-  createObject,
-  type Definition,
-  type ExecDefinition,
-  nearest,
-  type StepsDefinition,
-  type Value,
-} from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { Definition, ExecDefinition, StepsDefinition } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
 import { escapePointer, childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkName, refuseExpression } from "../texts/check-name.ts";
 import { checkTemplateNode, checkTemplates } from "../texts/check-template.ts";

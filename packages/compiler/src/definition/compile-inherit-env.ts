@@ -1,4 +1,5 @@
-import { type Definition, VARIABLE_PATTERN } from "@steps/model";
+import type { Definition } from "@steps/model/definition";
+import { VARIABLE_PATTERN } from "@steps/model/environment";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CompileContext } from "../context.ts";
 

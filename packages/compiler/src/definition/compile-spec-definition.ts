@@ -1,4 +1,5 @@
-import { emptySpec, nearest, type Spec, type SpecDefinition } from "@steps/model";
+import { emptySpec, type Spec, type SpecDefinition } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
 import { escapePointer, childOf, type YamlNode } from "@steps/source";
 import { isOfGithub, readGithubPair } from "./baseline-github.ts";
 import { readDefinition } from "./compile-definition.ts";

@@ -1,11 +1,10 @@
+import { createObject, type Value } from "@steps/model";
 import {
   type ActionReference,
-  createObject,
   isReferenceProblem,
   parseActionReference,
   type StepReference,
-  type Value,
-} from "@steps/model";
+} from "@steps/model/reference";
 import { escapePointer, childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkTemplates } from "../texts/check-template.ts";
 import { reportProblem } from "../reference/long/long-form.ts";

@@ -1,5 +1,5 @@
 import { checkTemplate } from "@steps/expression";
-import type { StepControl } from "@steps/model";
+import type { StepControl } from "@steps/model/definition";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkTemplateNode, holdsExpression, warnOfMismatches } from "../texts/check-template.ts";
 import { asText, checkKeys, type CompileContext } from "../context.ts";

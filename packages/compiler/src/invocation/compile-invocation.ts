@@ -1,11 +1,6 @@
-import {
-  createObject,
-  emptySpec,
-  type Definition,
-  type StepInvocation,
-  type StepReference,
-  type Value,
-} from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import { emptySpec, type Definition, type StepInvocation } from "@steps/model/definition";
+import type { StepReference } from "@steps/model/reference";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { readBaselineReference } from "../reference/baseline-reference.ts";
 import { checkStepName } from "../texts/check-name.ts";

@@ -1,4 +1,5 @@
-import { createObject, type StepInvocation, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 import { childOf, describeNode, toValue, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkTemplateNode, checkTemplates, holdsExpression, noteScriptInjection } from "../texts/check-template.ts";
 import { checkNul } from "../texts/compile-env.ts";

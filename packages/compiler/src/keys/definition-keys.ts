@@ -1,4 +1,4 @@
-import { VARIABLE_PATTERN } from "@steps/model";
+import { VARIABLE_PATTERN } from "@steps/model/environment";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
 import { ANY, DURATION, ENV, FLAG, OUTPUT_VALUES, ref, TEXT } from "./shapes.ts";
 

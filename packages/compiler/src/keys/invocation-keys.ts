@@ -1,4 +1,4 @@
-import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model/definition";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
 import { CONTINUE_KEYS, CONTROL_KEYS } from "./control-keys.ts";
 import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, INHERIT_ENV, LIST_KEYS } from "./definition-keys.ts";

@@ -1,4 +1,4 @@
-import { NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 import type { JsonSchema } from "@steps/source/keys";
 import { DURATION_PATTERN, MAX_DURATION_MS } from "../texts/read-duration.ts";
 

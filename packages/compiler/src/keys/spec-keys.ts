@@ -1,4 +1,5 @@
-import { NAME_PATTERN, type ValueType } from "@steps/model";
+import type { ValueType } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key } from "@steps/source/keys";
 import { ANY, FLAG, namedPorts, TEXT } from "./shapes.ts";
 

@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import type { SourceCode } from "@steps/source";
 import type { CompilerCode } from "../diagnostic-rules.ts";
 

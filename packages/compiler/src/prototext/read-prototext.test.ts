@@ -1,4 +1,4 @@
-import { encodeSpecDefinition } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compilePrototext } from "../compile.ts";

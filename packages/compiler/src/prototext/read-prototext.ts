@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { MAX_DEPTH, MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { Report, reportMalformed, type YamlEntry, type YamlNode, type YamlScalar } from "@steps/source";
 import { type Field, PrototextParser, PrototextProblem } from "./prototext-parser.ts";

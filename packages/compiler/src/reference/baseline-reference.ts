@@ -1,4 +1,6 @@
-import { decodeReference, isStepsError, type ReferenceProblem, type StepReference } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import { decodeReference } from "@steps/model/baseline";
+import type { ReferenceProblem, StepReference } from "@steps/model/reference";
 import { isNamed, kindOf, protocolOf } from "@steps/model/kinds";
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import type { InlineSpec } from "./inline-spec.ts";

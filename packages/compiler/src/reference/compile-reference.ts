@@ -1,10 +1,12 @@
-import { type Diagnostic, isReferenceProblem, parseReference, type StepReference } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
+import { isReferenceProblem, parseReference, type StepReference } from "@steps/model/reference";
 import { childOf, describeNode, type YamlNode } from "@steps/source";
 import { checkTemplateNode } from "../texts/check-template.ts";
 import { asMapping, checkKeys, type CompileContext, type CompileOptions, createContext } from "../context.ts";
 import { type LongForm, reportProblem } from "./long/long-form.ts";
 import { LONG_FORMS, REFERENCE_KEYS } from "./long/long-forms.ts";
 
+/** The result of `compileReference()`: the reference, with everything that is wrong with it. */
 export interface CompiledReference {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly reference: StepReference | undefined;

@@ -1,4 +1,4 @@
-import type { SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
 
 /** A step that is written in place, where a reference could stand. */
 export interface InlineSpec {

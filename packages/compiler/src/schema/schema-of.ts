@@ -13,6 +13,7 @@ import { DOCUMENT_KEYS, INPUT_KEYS, OUTPUT_KEYS, SECRET_KEYS, SPEC_KEYS } from "
  */
 export type SchemaKind = "spec" | "definition" | "step" | "run";
 
+/** The kinds of all schemas that `schemaOf()` gives, in the order of the documentation. */
 export const SCHEMA_KINDS: readonly SchemaKind[] = ["spec", "definition", "step", "run"];
 
 /** Every part that another may name. */

@@ -1,12 +1,7 @@
-import {
-  equalValues,
-  type InputSpec,
-  nearest,
-  type OutputSpec,
-  typeOf,
-  type Value,
-  type ValueType,
-} from "@steps/model";
+import type { Value, ValueType } from "@steps/model";
+import type { InputSpec, OutputSpec } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
+import { equalValues, typeOf } from "@steps/model/value";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { asMapping, asText, asValue, checkKeys, type CompileContext } from "../context.ts";
 import { INPUT_KEYS, OLD_OUTPUT_TYPES, OUTPUT_KEYS, TYPE_ALIASES, VALUE_TYPES } from "../keys/spec-keys.ts";

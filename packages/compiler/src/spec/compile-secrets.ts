@@ -1,4 +1,5 @@
-import { createObject, NAME_PATTERN, type SecretSpec } from "@steps/model";
+import { createObject } from "@steps/model";
+import { NAME_PATTERN, type SecretSpec } from "@steps/model/definition";
 import { escapePointer, childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkName } from "../texts/check-name.ts";
 import { checkTemplateNode, holdsExpression } from "../texts/check-template.ts";

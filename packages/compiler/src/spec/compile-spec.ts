@@ -1,4 +1,5 @@
-import { createObject, emptySpec, type InputSpec, type OutputSpec, type Spec } from "@steps/model";
+import { createObject } from "@steps/model";
+import { emptySpec, type InputSpec, type OutputSpec, type Spec } from "@steps/model/definition";
 import { escapePointer, childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import type { KeyTable } from "@steps/source/keys";
 import { checkName } from "../texts/check-name.ts";

@@ -1,3 +1,4 @@
+/** The first problem of a regular expression, with its place in the pattern. */
 export interface PatternProblem {
   readonly message: string;
   readonly hint?: string;

@@ -1,4 +1,4 @@
-import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model/definition";
 import type { YamlScalar } from "@steps/source";
 import { type CompileContext } from "../context.ts";
 import { checkTemplateNode, holdsExpression } from "./check-template.ts";

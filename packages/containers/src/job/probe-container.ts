@@ -1,4 +1,5 @@
-import { createObject, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+import { createObject, type RuntimeString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { runBriefly } from "@steps/platform/processes";
 import type { ContainerCli } from "../client/find-container-cli.ts";
 import { ContainerError } from "../container-error.ts";

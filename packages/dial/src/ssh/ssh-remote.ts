@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { finished } from "node:stream/promises";
-import { socketPlaces } from "@steps/model";
+import { socketPlaces } from "@steps/model/socket-path";
 import { PROXY_COMMANDS } from "../proxy.ts";
 import { shellCommand, shellQuote } from "./shell-quote.ts";
 import type { SshStream } from "./ssh-stream.ts";

@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 
 /** The codes of what is found by looking at the steps that a step names, before any of them runs. */
 export type CheckCode =

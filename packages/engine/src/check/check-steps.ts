@@ -2,16 +2,10 @@ import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type CallProblem, escapePointer, findCallProblems, type LoadedStep } from "@steps/executor";
 import { findActionProblems } from "@steps/github-runner/action-problems";
-import {
-  type Diagnostic,
-  formatReference,
-  isStepsError,
-  messageOf,
-  type Position,
-  type SpecDefinition,
-  type StepInvocation,
-  type StepReference,
-} from "@steps/model";
+import { isStepsError, messageOf } from "@steps/model";
+import type { SpecDefinition, StepInvocation } from "@steps/model/definition";
+import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import { formatReference, type StepReference } from "@steps/model/reference";
 import { CompileError } from "../engine-error.ts";
 import type { StepLoader } from "../load-step.ts";
 import type { CheckCode } from "./check-rules.ts";

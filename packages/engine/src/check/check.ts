@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Diagnostic } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import type { LoadOptions } from "../load-options.ts";
 import { privateDirectory } from "../directories.ts";
 import { StepLoader } from "../load-step.ts";

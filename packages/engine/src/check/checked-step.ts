@@ -1,4 +1,5 @@
-import type { Resource, SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Resource } from "@steps/model/event";
 
 /** A step of a checked tree: what would run, before anything does. */
 export interface CheckedStep {

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ComponentRequest } from "@steps/cache";
-import { isReferenceProblem, parseReference, publicUrl } from "@steps/model";
+import { isReferenceProblem, parseReference, publicUrl } from "@steps/model/reference";
 import { componentKindOf, fetchedKindOf, isComponentReference, isStoredKind, ofPath } from "@steps/model/kinds";
 
 /**

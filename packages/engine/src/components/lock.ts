@@ -1,4 +1,5 @@
-import { publicUrl, type Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
+import { publicUrl } from "@steps/model/reference";
 import { isStoredKind, recordedKindOf, type StoredKindName } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
 
@@ -15,6 +16,7 @@ export interface LockedComponent {
   readonly gitTree?: string;
 }
 
+/** The content of a lock file: the components that it pins. */
 export interface Lock {
   /** The file, for messages. */
   readonly name: string;

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import { componentKindOf } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
 import { type ComponentSource, findSource } from "./component-source.ts";

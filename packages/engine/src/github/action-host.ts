@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { githubEnvironment } from "@steps/github-compiler";
+import { githubEnvironment } from "@steps/github-compiler/contexts";
 import type { ActionHost } from "@steps/github-runner";
 import type { Services } from "@steps/github-services";
 import { mapObject, type RuntimeString, sensitive } from "@steps/model";

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { type GithubContexts, githubContexts } from "@steps/github-compiler";
+import { type GithubContexts, githubContexts } from "@steps/github-compiler/contexts";
 import type { ActionFacts } from "@steps/github-runner";
 import { readGitFacts } from "./git-facts.ts";
 import type { GithubOptions } from "./github-options.ts";

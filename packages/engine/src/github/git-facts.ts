@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { publicUrl } from "@steps/model";
+import { publicUrl } from "@steps/model/reference";
 
 /** The commit and the repository that are checked out in a workspace, as far as its files tell. */
 export interface GitFacts {

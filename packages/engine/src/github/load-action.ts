@@ -9,19 +9,18 @@ import {
   imageAction,
   MANIFEST_FILES,
 } from "@steps/github-compiler";
+import { isStepsError, StepsError } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic } from "@steps/model/diagnostic";
+import type { Resource } from "@steps/model/event";
 import {
   ACTION_HOST,
   type ActionReference,
-  decodeSource,
   DEFAULT_FILES,
-  type Diagnostic,
   formatAction,
-  isStepsError,
   type RepositoryAction,
-  type Resource,
-  type SpecDefinition,
-  StepsError,
-} from "@steps/model";
+} from "@steps/model/reference";
+import { decodeSource } from "@steps/model/utf8";
 import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
 import { checkoutStep, isNativeCheckout } from "@steps/builtins";

@@ -1,4 +1,5 @@
-import { type EnvironmentRecord, revealString } from "@steps/model";
+import { revealString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { readGitFacts } from "./git-facts.ts";
 
 /** Returns the names of the job's project: from its variables, otherwise from the remote of its working copy. */

@@ -1,4 +1,5 @@
-import { type EnvironmentRecord, matchesVariable, type RuntimeString } from "@steps/model";
+import type { RuntimeString } from "@steps/model";
+import { type EnvironmentRecord, matchesVariable } from "@steps/model/environment";
 import type { Level } from "../run/level.ts";
 import { type Run, tell } from "../run/run.ts";
 

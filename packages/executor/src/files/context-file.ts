@@ -1,4 +1,5 @@
-import { type EnvironmentRecord, isSensitive, mapObject, reveal, type RuntimeValue, type Value } from "@steps/model";
+import { isSensitive, mapObject, reveal, type RuntimeValue, type Value } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import type { Level } from "../run/level.ts";
 
 /** The variable with the path of the context file. */

@@ -1,4 +1,4 @@
-import { NAME_PATTERN } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { parseJson } from "../values/json-value.ts";
 

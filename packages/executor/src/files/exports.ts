@@ -1,4 +1,6 @@
-import { createObject, formatNumber, NAME_PATTERN, type RuntimeString, sensitive, type Value } from "@steps/model";
+import { createObject, type RuntimeString, sensitive, type Value } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { formatNumber } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { decodeText, parseOutputFile } from "./output-file.ts";
 

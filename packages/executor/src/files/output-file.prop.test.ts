@@ -1,4 +1,5 @@
-import { isStepsError, type Spec } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import type { Spec } from "@steps/model/definition";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { plainDecimal, readExports } from "./exports.ts";

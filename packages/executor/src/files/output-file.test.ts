@@ -1,4 +1,5 @@
-import type { OutputSpec, Spec, ValueType } from "@steps/model";
+import type { ValueType } from "@steps/model";
+import type { OutputSpec, Spec } from "@steps/model/definition";
 import { describe, expect, test } from "vitest";
 import { plainDecimal, readExports } from "./exports.ts";
 import { MAX_ENTRIES, parseOutputFile } from "./output-file.ts";

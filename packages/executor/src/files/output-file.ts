@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { findMalformed, NAME_PATTERN, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { findMalformed } from "@steps/model/utf8";
 import { importValue, parseJson } from "../values/json-value.ts";
 
 /** The longest line of an output or export file. */

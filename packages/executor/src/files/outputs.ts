@@ -1,17 +1,15 @@
 import {
   createObject,
-  findMalformed,
   isSensitive,
-  NAME_PATTERN,
-  nearest,
-  type OutputSpec,
   type RuntimeValue,
   sensitive,
   Sensitive,
-  type Spec,
   type Value,
   type ValueType,
 } from "@steps/model";
+import { NAME_PATTERN, type OutputSpec, type Spec } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
+import { findMalformed } from "@steps/model/utf8";
 import { kindOf } from "../values/coerce.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { importValue, parseJson } from "../values/json-value.ts";

@@ -1,5 +1,6 @@
 import { defaultFunctions, type FunctionTable, parseTemplate } from "@steps/expression";
-import { type RuntimeValue, Sensitive, type StepControl } from "@steps/model";
+import { type RuntimeValue, Sensitive } from "@steps/model";
+import type { StepControl } from "@steps/model/definition";
 import type { Expander } from "../values/expander.ts";
 import type { Progress } from "./list-language.ts";
 

@@ -1,4 +1,5 @@
-import { createObject, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import { createObject, type RuntimeString, type RuntimeValue } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { createExpander, escapePointer } from "../values/expander.ts";
 import { type Level, scopeOf } from "../run/level.ts";

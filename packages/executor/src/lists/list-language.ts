@@ -1,4 +1,4 @@
-import type { StepInvocation } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 import type { StepEnd } from "../outcome/step-end.ts";
 import type { Run } from "../run/run.ts";
 

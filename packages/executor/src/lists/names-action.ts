@@ -1,4 +1,4 @@
-import type { StepInvocation } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 
 /** Tells whether an item of a list, or one of a list within it, names an action. Only then the runner of actions is loaded. */
 export function namesAction({ step }: StepInvocation): boolean {

@@ -1,11 +1,6 @@
-import {
-  createObject,
-  printable,
-  type RuntimeValue,
-  type Spec,
-  type StepInvocation,
-  type StepsDefinition,
-} from "@steps/model";
+import { createObject, type RuntimeValue } from "@steps/model";
+import type { Spec, StepInvocation, StepsDefinition } from "@steps/model/definition";
+import { printable } from "@steps/model/diagnostic";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { createExpander, escapePointer } from "../values/expander.ts";
 import { type Level, scopeOf } from "../run/level.ts";

@@ -1,4 +1,5 @@
-import { createObject, exitCodeOf, printable, type RuntimeValue } from "@steps/model";
+import { createObject, exitCodeOf, type RuntimeValue } from "@steps/model";
+import { printable } from "@steps/model/diagnostic";
 import { endSkipped, type StepEnd } from "../outcome/step-end.ts";
 import { type Level, scopeOf } from "../run/level.ts";
 import type { Run } from "../run/run.ts";

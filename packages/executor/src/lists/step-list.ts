@@ -1,4 +1,5 @@
-import { createObject, type Outcome, type RuntimeString, type StepInvocation } from "@steps/model";
+import { createObject, type Outcome, type RuntimeString } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 import { isSuccess, outcomeOfAbort, outcomeOfParent } from "../outcome/outcome.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 import { cleanUpRun } from "../run/clean-up.ts";

@@ -1,4 +1,5 @@
-import { printable, StepsError } from "@steps/model";
+import { StepsError } from "@steps/model";
+import { printable } from "@steps/model/diagnostic";
 
 /** Why a step did not succeed, as far as this package finds out itself; a load error keeps its own code. */
 export type ExecuteErrorCode =

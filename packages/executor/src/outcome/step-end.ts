@@ -1,4 +1,5 @@
-import type { Annotation, LogSummary, Outcome, RuntimeString, RuntimeValue, Status } from "@steps/model";
+import type { Outcome, RuntimeString, RuntimeValue, Status } from "@steps/model";
+import type { Annotation, LogSummary } from "@steps/model/event";
 import { isSuccess } from "./outcome.ts";
 
 /** The end of a step: all that its list and its last event need to know. */

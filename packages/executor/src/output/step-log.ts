@@ -1,4 +1,4 @@
-import type { LogSummary } from "@steps/model";
+import type { LogSummary } from "@steps/model/event";
 
 /** Takes the output of one process. */
 export interface StepLog {

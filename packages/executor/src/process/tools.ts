@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import type { Resource } from "@steps/model";
+import type { Resource } from "@steps/model/event";
 import { findProgram } from "@steps/platform/processes";
 
 /** Larger programs are named without a digest. */

@@ -1,12 +1,6 @@
-import type {
-  Environment,
-  EnvironmentRecord,
-  Outcome,
-  RuntimeString,
-  RuntimeValue,
-  StepInvocation,
-  StepsDefinition,
-} from "@steps/model";
+import type { Outcome, RuntimeString, RuntimeValue } from "@steps/model";
+import type { StepInvocation, StepsDefinition } from "@steps/model/definition";
+import type { Environment, EnvironmentRecord } from "@steps/model/environment";
 import type { StepEnd } from "../outcome/step-end.ts";
 import type { Level } from "./level.ts";
 import type { OpenedStep } from "./opened-step.ts";

@@ -1,11 +1,5 @@
-import {
-  createObject,
-  type Environment,
-  type EnvironmentRecord,
-  matchesVariable,
-  MINIMAL_ENV_NAMES,
-  type RuntimeString,
-} from "@steps/model";
+import { createObject, type RuntimeString } from "@steps/model";
+import { type Environment, type EnvironmentRecord, matchesVariable, MINIMAL_ENV_NAMES } from "@steps/model/environment";
 import type { Level } from "./level.ts";
 import { type Run, tell } from "./run.ts";
 

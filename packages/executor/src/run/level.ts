@@ -1,5 +1,9 @@
 import { createScope, type Scope } from "@steps/expression";
-import type { Environment, Places, Position, RuntimeValue, SecretSpec, Sensitive } from "@steps/model";
+import type { RuntimeValue, Sensitive } from "@steps/model";
+import type { SecretSpec } from "@steps/model/definition";
+import type { Position } from "@steps/model/diagnostic";
+import type { Environment } from "@steps/model/environment";
+import type { Places } from "@steps/model/event";
 import type { Run } from "./run.ts";
 import type { StepFiles } from "./step-files.ts";
 

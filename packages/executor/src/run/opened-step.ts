@@ -1,4 +1,4 @@
-import type { StepReference } from "@steps/model";
+import type { StepReference } from "@steps/model/reference";
 import type { DefinitionSource } from "./level.ts";
 import type { LoadedStep } from "./run.ts";
 

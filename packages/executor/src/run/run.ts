@@ -1,16 +1,9 @@
-import {
-  type Environment,
-  type EnvironmentRecord,
-  type FetchReport,
-  type Job,
-  type Observe,
-  type Position,
-  type Resource,
-  type RuntimeValue,
-  type SpecDefinition,
-  type StepEvent,
-  type StepReference,
-} from "@steps/model";
+import type { Job, RuntimeValue } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Position } from "@steps/model/diagnostic";
+import type { Environment, EnvironmentRecord } from "@steps/model/environment";
+import type { FetchReport, Observe, Resource, StepEvent } from "@steps/model/event";
+import type { StepReference } from "@steps/model/reference";
 import type { ActionRunner } from "./action-runner.ts";
 import type { OutputPipePool } from "../output/output-pipes.ts";
 import type { PipeReserve } from "../output/pipe-reserve.ts";

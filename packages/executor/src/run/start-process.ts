@@ -1,4 +1,6 @@
-import { type EnvironmentRecord, type Places, revealString, type RuntimeString } from "@steps/model";
+import { revealString, type RuntimeString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
+import type { Places } from "@steps/model/event";
 import { countDenied } from "./inherit-env.ts";
 import { type Run, tell } from "./run.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";

@@ -1,4 +1,5 @@
-import type { Outcome, StepOpened } from "@steps/model";
+import type { Outcome } from "@steps/model";
+import type { StepOpened } from "@steps/model/event";
 import { outcomeOfAbort, outcomeOfError } from "../outcome/outcome.ts";
 import { endWithout, type StepEnd } from "../outcome/step-end.ts";
 import { type Run, tell } from "./run.ts";

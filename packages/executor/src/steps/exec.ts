@@ -1,15 +1,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type EnvironmentRecord,
-  type ExecDefinition,
-  type LogSummary,
-  mapObject,
-  revealString,
-  type RuntimeString,
-  sensitive,
-  type Spec,
-} from "@steps/model";
+import { mapObject, revealString, type RuntimeString, sensitive } from "@steps/model";
+import type { ExecDefinition, Spec } from "@steps/model/definition";
+import type { EnvironmentRecord } from "@steps/model/environment";
+import type { LogSummary } from "@steps/model/event";
 import { acceptExports } from "../files/accept-exports.ts";
 import { signalWithTimeout } from "../outcome/cancelled.ts";
 import { CONTEXT_VARIABLE, contextText } from "../files/context-file.ts";

@@ -1,12 +1,7 @@
-import {
-  encodeSpecDefinition,
-  isReferenceProblem,
-  parseReference,
-  type RuntimeString,
-  Sensitive,
-  type SpecDefinition,
-  type StepReference,
-} from "@steps/model";
+import { type RuntimeString, Sensitive } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
+import { isReferenceProblem, parseReference, type StepReference } from "@steps/model/reference";
 import { digestOf } from "@steps/platform";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import type { Expander } from "../values/expander.ts";

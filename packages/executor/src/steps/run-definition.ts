@@ -1,4 +1,6 @@
-import { type Definition, type Environment, type RuntimeString, type RuntimeValue } from "@steps/model";
+import type { RuntimeString, RuntimeValue } from "@steps/model";
+import type { Definition } from "@steps/model/definition";
+import type { Environment } from "@steps/model/environment";
 import { runExec } from "./exec.ts";
 import { expandEnv } from "../values/expand-env.ts";
 import { createExpander } from "../values/expander.ts";

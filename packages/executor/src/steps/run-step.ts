@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { emptySpec, type RuntimeString, type RuntimeValue, type StepInvocation } from "@steps/model";
+import type { RuntimeString, RuntimeValue } from "@steps/model";
+import { emptySpec, type StepInvocation } from "@steps/model/definition";
 import { isNamed, kindOf } from "@steps/model/kinds";
 import { signalWithTimeout } from "../outcome/cancelled.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";

@@ -1,13 +1,5 @@
-import {
-  formatNumber,
-  reveal,
-  type RuntimeValue,
-  Sensitive,
-  sensitive,
-  typeOf,
-  type Value,
-  type ValueType,
-} from "@steps/model";
+import { reveal, type RuntimeValue, Sensitive, sensitive, type Value, type ValueType } from "@steps/model";
+import { formatNumber, typeOf } from "@steps/model/value";
 import { importValue, parseJson } from "./json-value.ts";
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,4 +1,4 @@
-import { Environment } from "@steps/model";
+import { Environment } from "@steps/model/environment";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 

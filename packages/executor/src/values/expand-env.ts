@@ -1,4 +1,5 @@
-import { NAME_PATTERN, type RuntimeString } from "@steps/model";
+import type { RuntimeString } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { escapePointer, type Expander } from "./expander.ts";
 

@@ -6,17 +6,8 @@ import {
   type FunctionTable,
   type Scope,
 } from "@steps/expression";
-import {
-  formatDiagnostic,
-  mapObject,
-  type Position,
-  positionAt,
-  type RuntimeString,
-  type RuntimeValue,
-  Sensitive,
-  sensitive,
-  type Value,
-} from "@steps/model";
+import { mapObject, type RuntimeString, type RuntimeValue, Sensitive, sensitive, type Value } from "@steps/model";
+import { formatDiagnostic, type Position, positionAt } from "@steps/model/diagnostic";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { stepFunctions } from "./file-functions.ts";
 import type { DefinitionSource } from "../run/level.ts";

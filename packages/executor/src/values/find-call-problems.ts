@@ -1,4 +1,6 @@
-import { type InputSpec, nearest, sensitive, type Spec, type StepInvocation, type Value } from "@steps/model";
+import { sensitive, type Value } from "@steps/model";
+import type { InputSpec, Spec, StepInvocation } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
 import { kindOf } from "./coerce.ts";
 import { matchProblem, optionProblem, typedValue } from "./inputs.ts";
 

@@ -1,4 +1,5 @@
-import { type InputSpec, Sensitive, sensitive, type Spec, type Value, type ValueType } from "@steps/model";
+import { Sensitive, sensitive, type Value, type ValueType } from "@steps/model";
+import type { InputSpec, Spec } from "@steps/model/definition";
 import { describe, expect, test } from "vitest";
 import { coerce } from "./coerce.ts";
 import { resolveInputs } from "./inputs.ts";

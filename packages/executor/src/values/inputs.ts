@@ -1,16 +1,7 @@
-import {
-  createObject,
-  equalValues,
-  formatValue,
-  type InputSpec,
-  isSensitive,
-  nearest,
-  reveal,
-  type RuntimeValue,
-  sensitive,
-  type Spec,
-  type Value,
-} from "@steps/model";
+import { createObject, isSensitive, reveal, type RuntimeValue, sensitive, type Value } from "@steps/model";
+import type { InputSpec, Spec } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
+import { equalValues, formatValue } from "@steps/model/value";
 import { loadPatterns, PatternError } from "@steps/model/pattern";
 import { coerce, kindOf } from "./coerce.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";

@@ -1,4 +1,5 @@
-import { formatValue, type StepInvocation } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import { formatValue } from "@steps/model/value";
 
 /** The inputs of an invocation that hold no expression, as texts: what is known of them before it is their turn. */
 export function literalInputs({ inputs }: StepInvocation): Record<string, string> {

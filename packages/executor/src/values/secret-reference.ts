@@ -1,12 +1,6 @@
 import { checkTemplate } from "@steps/expression";
-import {
-  isReferenceProblem,
-  parseReference,
-  publicUrl,
-  revealString,
-  Sensitive,
-  type StepReference,
-} from "@steps/model";
+import { revealString, Sensitive } from "@steps/model";
+import { isReferenceProblem, parseReference, publicUrl, type StepReference } from "@steps/model/reference";
 import { isNamed, kindOf } from "@steps/model/kinds";
 import type { Expander, TextPlace } from "./expander.ts";
 

@@ -1,17 +1,17 @@
 import {
   createObject,
-  type EnvironmentRecord,
-  formatValue,
-  nearest,
   reveal,
   revealString,
   type RuntimeString,
   type RuntimeValue,
   Sensitive,
   sensitive,
-  type Spec,
   type Value,
 } from "@steps/model";
+import type { Spec } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
+import type { EnvironmentRecord } from "@steps/model/environment";
+import { formatValue } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { escapePointer, type Expander } from "./expander.ts";
 import type { GrantedSecret } from "../run/level.ts";

@@ -1,4 +1,5 @@
-import { decodeSpecDefinition, type Diagnostic, encodeSpecDefinition, formatDiagnostic } from "@steps/model";
+import { decodeSpecDefinition, encodeSpecDefinition } from "@steps/model/baseline";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
 import { compileAction } from "./compile-action.ts";
 import type { CompiledAction, CompileActionOptions } from "./manifest.ts";

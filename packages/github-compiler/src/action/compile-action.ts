@@ -1,12 +1,7 @@
 import type { YamlMapping } from "@steps/source";
-import {
-  createObject,
-  type Definition,
-  type GithubPart,
-  type Source,
-  type Spec,
-  type SpecDefinition,
-} from "@steps/model";
+import { createObject } from "@steps/model";
+import type { Definition, GithubPart, Spec, SpecDefinition } from "@steps/model/definition";
+import type { Source } from "@steps/model/diagnostic";
 import { createReading, placeAt, positionsOf, readDocument, type Reading } from "../reading/reading.ts";
 import { proseOf } from "../reading/texts.ts";
 import { compileSteps } from "../steps/compile-steps.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, formatDiagnostic } from "@steps/model";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
 import { compileAction } from "./compile-action.ts";
 import type { CompiledAction } from "./manifest.ts";

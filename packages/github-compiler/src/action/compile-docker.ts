@@ -1,5 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { type ExecDefinition, quote } from "@steps/model";
+import type { ExecDefinition } from "@steps/model/definition";
+import { quote } from "@steps/model/diagnostic";
 import { wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";

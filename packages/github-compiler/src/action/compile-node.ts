@@ -1,4 +1,5 @@
-import { createObject, type ExecDefinition, type GithubPart } from "@steps/model";
+import { createObject } from "@steps/model";
+import type { ExecDefinition, GithubPart } from "@steps/model/definition";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { conditionOf } from "../reading/templates.ts";
 import { pathOf } from "./read-path.ts";

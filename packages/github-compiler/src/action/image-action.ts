@@ -1,4 +1,5 @@
-import { createObject, type SpecDefinition } from "@steps/model";
+import { createObject } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
 
 /**
  * The action that a folder without a manifest is, if it has a Dockerfile: it takes `entrypoint` and `args`.

@@ -1,4 +1,5 @@
-import type { Diagnostic, Position, SpecDefinition } from "@steps/model";
+import type { SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Position } from "@steps/model/diagnostic";
 
 /** The files that describe an action, in the order in which a folder is looked through. */
 export const MANIFEST_FILES: readonly string[] = ["action.yml", "action.yaml"];
@@ -6,6 +7,7 @@ export const MANIFEST_FILES: readonly string[] = ["action.yml", "action.yaml"];
 /** The files that are an action without inputs where no manifest is, in the order in which a folder is looked through. */
 export const DOCKERFILE_ACTIONS: readonly string[] = ["Dockerfile", "dockerfile"];
 
+/** The options of `compileAction()`. */
 export interface CompileActionOptions {
   /**
    * When true, the diagnostics note things that only the author of the manifest can mend: a `name` or `description` that GitHub's
@@ -14,6 +16,7 @@ export interface CompileActionOptions {
   readonly advisesAuthor?: boolean;
 }
 
+/** The result of `compileAction()`. */
 export interface CompiledAction {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly specDefinition: SpecDefinition | undefined;

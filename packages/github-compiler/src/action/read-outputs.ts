@@ -1,5 +1,7 @@
 import type { YamlNode } from "@steps/source";
-import { createObject, type OutputSpec, quote } from "@steps/model";
+import { createObject } from "@steps/model";
+import type { OutputSpec } from "@steps/model/definition";
+import { quote } from "@steps/model/diagnostic";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { templateOf } from "../reading/templates.ts";

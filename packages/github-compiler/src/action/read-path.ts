@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import type { YamlNode } from "@steps/source";
 import type { Reading } from "../reading/reading.ts";
 import { literalOf } from "../reading/texts.ts";

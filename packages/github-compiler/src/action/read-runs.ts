@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";

@@ -6,6 +6,7 @@ import { type EventFacts, eventFacts } from "./event-facts.ts";
 import { readRef, refOf, type Ref } from "./read-ref.ts";
 import { firstOf, readOnce, type ReadVariable } from "./variable-reader.ts";
 
+/** The contexts `github` and `runner`, made from environment variables. */
 export interface GithubContexts {
   /** With `event` and `token`, which are no environment variables. */
   readonly github: Readonly<Record<string, Value>>;

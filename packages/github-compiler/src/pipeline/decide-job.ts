@@ -7,7 +7,8 @@ import {
   type StatusFacts,
   toText,
 } from "@steps/github-language";
-import { formatDiagnostic, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Decision, Instance, JobResult } from "@steps/pipeline";
 import { evaluateAt } from "../reading/evaluate.ts";
 import { createReading, type Reading } from "../reading/reading.ts";

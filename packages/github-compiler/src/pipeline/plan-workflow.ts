@@ -1,6 +1,7 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import { createObject, type Diagnostic, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import type { JobResults, PipelineJob } from "@steps/pipeline";
 import { readTexts } from "../reading/read-texts.ts";
 import { createReading, type Reading } from "../reading/reading.ts";

@@ -1,4 +1,5 @@
-import type { Source, Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import type { WorkflowOptions } from "../workflow/workflow-options.ts";
 
 /** The work of one instance of a job: steps of its own, or the jobs of another workflow. */

@@ -1,6 +1,7 @@
 import type { YamlNode } from "@steps/source";
 import { type Contexts, evaluateTemplate, GithubExpressionError } from "@steps/github-language";
-import { createObject, quote, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { entriesOf } from "./mapping.ts";
 import type { Reading } from "./reading.ts";
 import { templateOf, type TextPlace } from "./templates.ts";

@@ -1,6 +1,6 @@
 import { describeNode, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/source";
 import { unknownKeyHint } from "@steps/source/keys";
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import type { Reading } from "./reading.ts";
 
 export function isNull(node: YamlNode | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { YamlNode } from "@steps/source";
 import type { ExpressionPlace } from "@steps/github-language";
-import { createObject, quote } from "@steps/model";
+import { createObject } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { entriesOf } from "./mapping.ts";
 import { placeAt, type Reading } from "./reading.ts";
 import { templateOf } from "./templates.ts";

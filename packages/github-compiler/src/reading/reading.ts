@@ -7,7 +7,7 @@ import {
   positionIn,
   Report,
 } from "@steps/source";
-import type { Position, Source } from "@steps/model";
+import type { Position, Source } from "@steps/model/diagnostic";
 import type { GithubCode, GithubReport } from "../action-rules.ts";
 
 /** The state that the readers of one file share. */

@@ -1,6 +1,7 @@
 import type { YamlNode } from "@steps/source";
 import { parseShell } from "@steps/github-language";
-import { createObject, emptySpec, type ExecDefinition, messageOf, type StepInvocation } from "@steps/model";
+import { createObject, messageOf } from "@steps/model";
+import { emptySpec, type ExecDefinition, type StepInvocation } from "@steps/model/definition";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { templateOf, type TextPlace } from "../reading/templates.ts";
 import { literalOf } from "../reading/texts.ts";

@@ -1,5 +1,6 @@
 import type { YamlEntry, YamlNode } from "@steps/source";
-import { nearest, quote, type StepInvocation } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { entriesOf, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { compileRun, type RunDefaults } from "./compile-run.ts";

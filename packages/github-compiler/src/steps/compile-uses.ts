@@ -1,4 +1,6 @@
-import { createObject, isReferenceProblem, parseActionReference, type StepInvocation } from "@steps/model";
+import { createObject } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import { isReferenceProblem, parseActionReference } from "@steps/model/reference";
 import { readTexts } from "../reading/read-texts.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { literalOf } from "../reading/texts.ts";

@@ -1,5 +1,6 @@
 import type { YamlNode } from "@steps/source";
-import { type GithubInvocation, quote, type StepInvocation } from "@steps/model";
+import type { GithubInvocation, StepInvocation } from "@steps/model/definition";
+import { quote } from "@steps/model/diagnostic";
 import { isNull } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";

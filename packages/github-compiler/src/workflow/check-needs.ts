@@ -1,5 +1,5 @@
 import { childOf, type YamlNode } from "@steps/source";
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText } from "../reading/texts.ts";
 import type { JobEntry } from "./workflow-file.ts";

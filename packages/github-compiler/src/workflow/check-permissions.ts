@@ -1,5 +1,5 @@
 import type { YamlNode } from "@steps/source";
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { isNull } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText } from "../reading/texts.ts";

@@ -1,5 +1,5 @@
 import { type Contexts, toText } from "@steps/github-language";
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { createReading, type Reading } from "../reading/reading.ts";
 import { type JobInstance, readInstances } from "./job-instances.ts";
 import type { JobEntry, WorkflowFile } from "./workflow-file.ts";

@@ -1,4 +1,6 @@
-import { type Diagnostic, encodeSpecDefinition, formatDiagnostic, type StepsDefinition } from "@steps/model";
+import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { StepsDefinition } from "@steps/model/definition";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
 import { type CompiledWorkflowJob, compileWorkflowJob } from "./compile-job.ts";
 import { listWorkflowJobs } from "./list-jobs.ts";

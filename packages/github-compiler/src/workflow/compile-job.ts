@@ -1,14 +1,8 @@
 import { childOf, type YamlNode } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import {
-  createObject,
-  type Diagnostic,
-  type OutputSpec,
-  type Position,
-  type Source,
-  type SpecDefinition,
-  type Value,
-} from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { OutputSpec, SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Position, Source } from "@steps/model/diagnostic";
 import { UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import { createReading, placeAt, positionsOf, type Reading } from "../reading/reading.ts";
@@ -23,6 +17,7 @@ import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 import { readWorkflowInputs } from "./workflow-inputs.ts";
 import type { CompileWorkflowJobOptions, WorkflowOptions } from "./workflow-options.ts";
 
+/** The result of `compileWorkflowJob()`. */
 export interface CompiledWorkflowJob {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly specDefinition: SpecDefinition | undefined;

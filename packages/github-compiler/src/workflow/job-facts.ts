@@ -1,6 +1,7 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
-import { createObject, quote, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { evaluateAt, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { entriesOf, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";

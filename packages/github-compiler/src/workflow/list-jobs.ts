@@ -1,4 +1,4 @@
-import type { Diagnostic, Source } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { createReading } from "../reading/reading.ts";
 import { textOf } from "../reading/texts.ts";
 import { earlyContexts } from "./compile-job.ts";
@@ -9,6 +9,7 @@ import { readWorkflow } from "./workflow-file.ts";
 import { eventsOf } from "./workflow-inputs.ts";
 import type { WorkflowOptions } from "./workflow-options.ts";
 
+/** A job of a workflow, with its instances. */
 export interface ListedJob {
   readonly id: string;
   /** In GitHub's order, one without a matrix if the job has none; empty when they cannot be told, which was reported. */
@@ -18,6 +19,7 @@ export interface ListedJob {
   readonly isReusable: boolean;
 }
 
+/** One instance of a job's matrix. */
 export interface ListedInstance {
   /** As GitHub shows it: `test (ubuntu, 20)`. */
   readonly name: string;

@@ -1,6 +1,7 @@
 import { evaluateTemplate, toText } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
 
+/** The context `matrix` of one instance: a value for each key of the matrix. */
 export type MatrixValues = Readonly<Record<string, Value>>;
 
 /** The evaluated parts of a matrix. */

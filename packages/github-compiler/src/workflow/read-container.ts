@@ -1,6 +1,7 @@
 import type { YamlNode } from "@steps/source";
 import { type Contexts, type ExpressionPlace, hasExpression } from "@steps/github-language";
-import { createObject, mapObject, quote, type Value } from "@steps/model";
+import { createObject, mapObject, type Value } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { escapeTemplate, evaluateAt } from "../reading/evaluate.ts";
 import { entriesOf, isNull, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { placeAt, type Reading } from "../reading/reading.ts";

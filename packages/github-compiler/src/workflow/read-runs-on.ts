@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { childOf, type YamlNode } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
 import { evaluateTree } from "../reading/evaluate.ts";

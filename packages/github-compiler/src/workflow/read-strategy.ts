@@ -1,6 +1,7 @@
 import { childOf, type YamlNode } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import { quote, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { evaluateTree } from "../reading/evaluate.ts";
 import { reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";

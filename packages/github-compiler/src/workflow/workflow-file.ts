@@ -1,5 +1,5 @@
 import { describeNode, readYaml, type YamlEntry, type YamlMapping } from "@steps/source";
-import { quote, type Source } from "@steps/model";
+import { quote, type Source } from "@steps/model/diagnostic";
 import { entriesOf, isNull, reportUnknownKey, wrongType } from "../reading/mapping.ts";
 import { readDocument, type Reading } from "../reading/reading.ts";
 import { proseOf } from "../reading/texts.ts";

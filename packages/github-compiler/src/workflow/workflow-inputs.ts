@@ -1,6 +1,7 @@
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import { toText } from "@steps/github-language";
-import { createObject, nearest, quote, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { entriesOf } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText, textOf } from "../reading/texts.ts";

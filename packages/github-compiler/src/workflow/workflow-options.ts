@@ -15,6 +15,7 @@ export interface WorkflowOptions {
   readonly eventName?: string;
 }
 
+/** The options of `compileWorkflowJob()`. */
 export interface CompileWorkflowJobOptions extends WorkflowOptions {
   /** A job's id, or the name of one of its instances: `test (ubuntu, 20)`. Without it: the only job. */
   readonly jobName?: string;

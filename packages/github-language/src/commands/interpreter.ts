@@ -23,6 +23,7 @@ export interface CommandSink {
   addMatcher(file: string): void;
 }
 
+/** The options of `createInterpreter()`. */
 export interface InterpreterOptions {
   readonly sink: CommandSink;
   /** The problem matchers, which the whole job shares. */

@@ -23,8 +23,13 @@ export type GithubExpressionValueErrorCode =
   | "CONTEXT_FAILED"
   | "FUNCTION_FAILED";
 
+/** The codes of `GithubExpressionError`. They do not change. */
 export type GithubExpressionErrorCode = GithubExpressionSyntaxErrorCode | GithubExpressionValueErrorCode;
 
+/**
+ * The parts of a `GithubExpressionError`. `offset` and `length` are in UTF-16 units of the whole text, `expression` is
+ * its part that failed.
+ */
 export interface GithubExpressionErrorOptions {
   readonly offset: number;
   readonly length: number;

@@ -19,6 +19,7 @@ export interface StatusFacts {
   readonly isCancelled: boolean;
 }
 
+/** The contexts, functions and limits with which a text is evaluated. */
 export interface EvaluateOptions {
   /**
    * `github`, `env`, `inputs`, `steps`, `runner`, `job`, `strategy`, `matrix`, `needs`, `vars`, `secrets`, `jobs`: those that

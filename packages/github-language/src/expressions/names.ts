@@ -1,4 +1,4 @@
-import { nearest } from "@steps/model";
+import { nearest } from "@steps/model/diagnostic";
 import { clip, Failure } from "./error.ts";
 import type { CallNode, ContextNode } from "./node.ts";
 import type { Expression } from "./parse-expression.ts";

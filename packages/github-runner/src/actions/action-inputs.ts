@@ -8,8 +8,8 @@ import {
   type RuntimeValue,
   Sensitive,
   sensitive,
-  type Spec,
 } from "@steps/model";
+import type { Spec } from "@steps/model/definition";
 import { inputText } from "../job/input-text.ts";
 import { findActionProblems } from "./find-action-problems.ts";
 import type { ActionCall, ActionInputs } from "../job/action-instance.ts";

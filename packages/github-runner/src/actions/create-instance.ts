@@ -1,5 +1,7 @@
 import { placesOf, type Run, StepFiles, tell, withoutCredentials } from "@steps/executor/kit";
-import { createObject, mapObject, reveal, type StepInvocation, type StepReference, type Value } from "@steps/model";
+import { createObject, mapObject, reveal, type Value } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import type { StepReference } from "@steps/model/reference";
 import { resolveActionInputs, tellInputProblems } from "./action-inputs.ts";
 import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
 import type { ActionScope, RunningAction } from "../job/action-scope.ts";

@@ -1,4 +1,5 @@
-import { type GithubPart, nearest, type Spec } from "@steps/model";
+import type { GithubPart, Spec } from "@steps/model/definition";
+import { nearest } from "@steps/model/diagnostic";
 
 /** An oddity in the inputs that an action is given. It is noted, and the action runs. */
 export interface ActionProblem {

@@ -1,7 +1,8 @@
 import { clientVariables, passVariables } from "@steps/containers";
 import { execArguments, signalInContainer } from "@steps/containers/job";
 import { COOKIE_VARIABLE, type Run } from "@steps/executor/kit";
-import { createObject, type Environment, type EnvironmentRecord, type RuntimeString } from "@steps/model";
+import { createObject, type RuntimeString } from "@steps/model";
+import type { Environment, EnvironmentRecord } from "@steps/model/environment";
 import type { JobContainer } from "../job/job-container.ts";
 import type { ActionCommand } from "../process/action-command.ts";
 

@@ -19,7 +19,8 @@ import {
 } from "@steps/containers/job";
 import { ExecuteError, isSuccess, outcomeOfParent, type Run, type StepEnd, tell } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
-import { createObject, type EnvironmentRecord, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { type ActionScope, evaluationOf } from "../job/action-scope.ts";
 import { checkContainers, NO_CLI } from "./check-containers.ts";
 import { runCliStep } from "./run-cli-step.ts";

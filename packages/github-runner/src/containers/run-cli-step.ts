@@ -12,7 +12,9 @@ import {
   type StepLog,
   tell,
 } from "@steps/executor/kit";
-import { createObject, emptySpec, type EnvironmentRecord, type Outcome, type RuntimeString } from "@steps/model";
+import { createObject, type Outcome, type RuntimeString } from "@steps/model";
+import { emptySpec } from "@steps/model/definition";
+import type { EnvironmentRecord } from "@steps/model/environment";
 
 /** A command of a container engine that is a step of its own, before those of the job. */
 export interface CliStep {

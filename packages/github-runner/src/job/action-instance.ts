@@ -1,5 +1,7 @@
 import type { Inputs, OpenedStep, Run } from "@steps/executor/kit";
-import type { Definition, EnvironmentRecord, GithubPart, RuntimeString } from "@steps/model";
+import type { RuntimeString } from "@steps/model";
+import type { Definition, GithubPart } from "@steps/model/definition";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import type { ActionScope } from "./action-scope.ts";
 import type { PostEntry } from "./phase-entry.ts";
 

@@ -1,6 +1,7 @@
 import { type Run, TimedOut } from "@steps/executor/kit";
 import { type Contexts, type EvaluateOptions } from "@steps/github-language";
-import { createObject, type Environment, mapObject, revealString, type Status, type Value } from "@steps/model";
+import { createObject, mapObject, revealString, type Status, type Value } from "@steps/model";
+import type { Environment } from "@steps/model/environment";
 import type { ActionJob } from "./action-job.ts";
 import { hashFiles } from "./hash-files.ts";
 

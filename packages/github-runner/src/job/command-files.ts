@@ -2,7 +2,8 @@ import { closeSync, fchmodSync, fstatSync, lstatSync, openSync, rmSync } from "n
 import { join } from "node:path";
 import { readStepFile, type StepFileContent } from "@steps/executor/kit";
 import { parseKeyValues, parsePathLines, SUMMARY_MAX_BYTES } from "@steps/github-language/commands";
-import { decodeUtf8, isStepsError } from "@steps/model";
+import { isStepsError } from "@steps/model";
+import { decodeUtf8 } from "@steps/model/utf8";
 
 /** Variables that name a file which the process may write to. */
 const KINDS = {

@@ -1,5 +1,5 @@
 import type { Run, StepEnd } from "@steps/executor/kit";
-import type { StepReference } from "@steps/model";
+import type { StepReference } from "@steps/model/reference";
 import type { ActionScope } from "./action-scope.ts";
 
 /** A part of an action that runs before or after the steps of the job. */

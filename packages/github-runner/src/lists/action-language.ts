@@ -15,18 +15,10 @@ import {
   type Verdict,
 } from "@steps/executor/kit";
 import { evaluateCondition, evaluateTemplate, evaluateText, GithubExpressionError } from "@steps/github-language";
-import {
-  type Environment,
-  type EnvironmentRecord,
-  formatAction,
-  mapObject,
-  reveal,
-  type RuntimeString,
-  type RuntimeValue,
-  type Status,
-  type StepInvocation,
-  type Value,
-} from "@steps/model";
+import { mapObject, reveal, type RuntimeString, type RuntimeValue, type Status, type Value } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import type { Environment, EnvironmentRecord } from "@steps/model/environment";
+import { formatAction } from "@steps/model/reference";
 import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
 import { wantedId } from "../actions/create-instance.ts";
 import { inputText } from "../job/input-text.ts";

@@ -1,5 +1,6 @@
 import type { ActionInvocations, ActionItem, Level, Run, StepEnd } from "@steps/executor/kit";
-import { createObject, formatAction, type StepReference, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import { formatAction, type StepReference } from "@steps/model/reference";
 import type { ActionJob } from "../job/action-job.ts";
 import { type ActionScope, NO_ACTION } from "../job/action-scope.ts";
 import { prepareActions } from "./prepare-actions.ts";

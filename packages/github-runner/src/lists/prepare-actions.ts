@@ -1,13 +1,8 @@
 import { childPath, ExecuteError, literalInputs, type OpenedStep, openReference, type Run } from "@steps/executor/kit";
-import {
-  type ActionReference,
-  formatAction,
-  isStepsError,
-  messageOf,
-  printable,
-  type StepInvocation,
-  StepsError,
-} from "@steps/model";
+import { isStepsError, messageOf, StepsError } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
+import { printable } from "@steps/model/diagnostic";
+import { type ActionReference, formatAction } from "@steps/model/reference";
 import { checkContainers } from "../containers/check-containers.ts";
 
 /** A list of the job's own that may name actions. */

@@ -1,5 +1,5 @@
 import { ExecuteError, letsListGoOn, type Run, type StepEnd, tell } from "@steps/executor/kit";
-import type { EnvironmentRecord } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { runActionProcess } from "../process/action-process.ts";
 import type { ActionCall, ActionInstance, ActionPhase } from "../job/action-instance.ts";
 import type { PostEntry } from "../job/phase-entry.ts";

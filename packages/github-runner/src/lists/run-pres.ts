@@ -1,5 +1,5 @@
 import { childPath, type ExpandGiven, letsListGoOn, type Run, type StepEnd } from "@steps/executor/kit";
-import type { StepInvocation } from "@steps/model";
+import type { StepInvocation } from "@steps/model/definition";
 import type { ActionInstance } from "../job/action-instance.ts";
 import { createInstance, tellPlan } from "../actions/create-instance.ts";
 import type { ActionScope } from "../job/action-scope.ts";

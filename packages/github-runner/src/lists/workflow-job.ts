@@ -1,5 +1,6 @@
 import { itemsOf, LeftProcesses, type Level, type Run, type StepEnd, StepList } from "@steps/executor/kit";
-import { createObject, type StepsDefinition, type Value } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
+import type { StepsDefinition } from "@steps/model/definition";
 import { evaluateText } from "@steps/github-language";
 import { mapObject, type RuntimeString } from "@steps/model";
 import type { ActionJob } from "../job/action-job.ts";

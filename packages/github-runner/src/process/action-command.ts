@@ -1,5 +1,6 @@
 import type { ProcessClient } from "@steps/executor/kit";
-import type { EnvironmentRecord, RuntimeString } from "@steps/model";
+import type { RuntimeString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 
 /** The command of a process, ready to be started. */
 export interface ActionCommand {

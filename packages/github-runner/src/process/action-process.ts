@@ -13,14 +13,14 @@ import {
 import { createInterpreter, isBlockedVariable } from "@steps/github-language/commands";
 import {
   createObject,
-  type EnvironmentRecord,
-  type LogSummary,
   mapObject,
   type Outcome,
   revealString,
   type RuntimeString,
   type RuntimeValue,
 } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
+import type { LogSummary } from "@steps/model/event";
 import { type ActionScope, githubOf } from "../job/action-scope.ts";
 import type { ActionCommand } from "./action-command.ts";
 import { blockedMessage, CommandEffects } from "./command-effects.ts";

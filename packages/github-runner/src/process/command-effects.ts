@@ -2,7 +2,8 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExecuteError, readStepFile, type Run, tell } from "@steps/executor/kit";
 import { type Annotation as Found, type CommandSink, isBlockedVariable } from "@steps/github-language/commands";
-import { type Annotation, createObject, messageOf, type RuntimeString, sensitive } from "@steps/model";
+import { createObject, messageOf, type RuntimeString, sensitive } from "@steps/model";
+import type { Annotation } from "@steps/model/event";
 import type { ActionScope } from "../job/action-scope.ts";
 
 const MAX_MATCHER_BYTES = 1024 * 1024;

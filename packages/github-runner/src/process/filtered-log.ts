@@ -1,6 +1,6 @@
 import type { StepLog } from "@steps/executor/kit";
 import { createOutputFilter, type Interpreter } from "@steps/github-language/commands";
-import type { LogSummary } from "@steps/model";
+import type { LogSummary } from "@steps/model/event";
 
 const LINE_FEED = 10;
 

@@ -1,5 +1,5 @@
 import type { Run } from "@steps/executor/kit";
-import type { Environment, EnvironmentRecord } from "@steps/model";
+import type { Environment, EnvironmentRecord } from "@steps/model/environment";
 import type { ActionJob } from "../job/action-job.ts";
 import { pathAbove } from "./command-effects.ts";
 

@@ -9,7 +9,8 @@ import {
 } from "@steps/containers";
 import { ExecuteError, isSuccess, type Run, type StepEnd } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
-import { createObject, type EnvironmentRecord, revealString } from "@steps/model";
+import { createObject, revealString } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { sha256 } from "@steps/platform";
 import { inputEnvironment, stateEnvironment } from "../actions/action-inputs.ts";
 import type { ActionInstance, ActionPhase } from "../job/action-instance.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { ExecuteError, type Run } from "@steps/executor/kit";
 import { evaluateText } from "@steps/github-language";
-import { createObject, type EnvironmentRecord, revealString, type RuntimeString, sensitive } from "@steps/model";
+import { createObject, revealString, type RuntimeString, sensitive } from "@steps/model";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { outsideOfContainer } from "../containers/command-in-container.ts";
 import { jobVariable } from "../job/action-job.ts";
 import type { ActionInstance, ActionPhase } from "../job/action-instance.ts";

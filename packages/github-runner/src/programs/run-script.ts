@@ -12,7 +12,8 @@ import {
 import { join, resolve } from "node:path";
 import { ExecuteError, type Run, type StepEnd } from "@steps/executor/kit";
 import { evaluateText, parseShell } from "@steps/github-language";
-import type { EnvironmentRecord, ExecDefinition } from "@steps/model";
+import type { ExecDefinition } from "@steps/model/definition";
+import type { EnvironmentRecord } from "@steps/model/environment";
 import { findProgram } from "@steps/platform/processes";
 import type { ActionCommand } from "../process/action-command.ts";
 import { runActionProcess } from "../process/action-process.ts";

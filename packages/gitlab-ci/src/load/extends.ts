@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
 import { MAX_ANCESTORS } from "./limits.ts";
 import { deepMerge, type MergeBudget } from "./merge.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import type { YamlNode } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
 

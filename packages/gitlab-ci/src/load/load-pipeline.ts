@@ -1,4 +1,5 @@
-import type { Diagnostic, Source, Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { readYaml, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import { type Answerers, answerLater, answerNow, type Asking } from "./asking.ts";
 import { resolveExtends } from "./extends.ts";

@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model";
+import type { DiagnosticRule } from "@steps/model/diagnostic";
 
 /** The codes of diagnostics that tell why files cannot be put together to one configuration. */
 export type LoadCode =

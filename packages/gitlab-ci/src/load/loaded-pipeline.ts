@@ -1,4 +1,5 @@
-import type { Position, Source, Value } from "@steps/model";
+import type { Value } from "@steps/model";
+import type { Position, Source } from "@steps/model/diagnostic";
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
 import { positionOfNode } from "./position-of.ts";
 import { toCiValue } from "./ci-value.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "@steps/model";
+import type { Position } from "@steps/model/diagnostic";
 import { childOf, spanPosition, type YamlNode } from "@steps/source";
 
 /** The place of the part of a node that names and indices lead to, or of the nearest part around it. */

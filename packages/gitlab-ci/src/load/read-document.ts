@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import { readYaml, type YamlMapping } from "@steps/source";
 import { REFERENCE_TAG } from "../reference-tag.ts";
 import { MAX_FILE_LENGTH } from "./limits.ts";

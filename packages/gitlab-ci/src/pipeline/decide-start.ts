@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { type Decision, isPassed, type JobResult, type JobResults, type PipelineState } from "@steps/pipeline";
 import type { JudgedPipelineJob } from "../judge-pipeline.ts";
 import type { Need } from "./read-needs.ts";

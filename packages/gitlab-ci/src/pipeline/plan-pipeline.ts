@@ -1,4 +1,4 @@
-import { type Diagnostic, quote } from "@steps/model";
+import { type Diagnostic, quote } from "@steps/model/diagnostic";
 import type { PipelineJob } from "@steps/pipeline";
 import { Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";

@@ -50,11 +50,13 @@ export interface JobDecision {
   readonly needs?: YamlNode | undefined;
 }
 
+/** The outcome of one policy of `only` or `except`. */
 export interface PolicyOutcome {
   readonly keyword: "only" | "except";
   readonly conditions: readonly ConditionOutcome[];
 }
 
+/** The options of `decideJob()`. */
 export interface DecideOptions {
   readonly situation: Situation;
   /** The variables that rules see, as `collectVariablesOfRules()` gives them. */

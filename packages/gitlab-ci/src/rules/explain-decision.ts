@@ -1,9 +1,10 @@
-import { printable } from "@steps/model";
+import { printable } from "@steps/model/diagnostic";
 import { spanPosition, type YamlNode } from "@steps/source";
 import type { JobDecision, RuleOutcome } from "./decide.ts";
 import type { IfExplanation, IfValue } from "./if/evaluate-if.ts";
 import type { ConditionOutcome } from "./rule-context.ts";
 
+/** The options of `explainDecision()`. */
 export interface ExplainOptions {
   /** The name of the job; `The pipeline` in place of it where there is none. */
   readonly jobName?: string | undefined;

@@ -1,5 +1,5 @@
 import type { YamlMapping, YamlNode } from "@steps/source";
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { readVariables } from "../variables/read-variables.ts";
 import {
   checkKeys,

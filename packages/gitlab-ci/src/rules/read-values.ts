@@ -1,5 +1,5 @@
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { REFERENCE_TAG } from "../reference-tag.ts";
 import { readPsychScalar } from "../psych.ts";
 import { IfError } from "./if/if-error.ts";

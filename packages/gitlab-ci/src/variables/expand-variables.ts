@@ -9,6 +9,7 @@ export interface RawVariable {
   readonly below?: RawVariable | undefined;
 }
 
+/** The result of `expandVariables()`. */
 export interface ExpandedVariables {
   readonly values: Readonly<Record<string, string>>;
   /** Variables that refer to themselves, directly or through others. */

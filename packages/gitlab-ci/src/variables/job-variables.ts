@@ -1,5 +1,7 @@
 import { Report, type YamlMapping, type YamlNode } from "@steps/source";
-import { createObject, NAME_PATTERN, quote } from "@steps/model";
+import { createObject } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { quote } from "@steps/model/diagnostic";
 import { toCiText, toCiValue } from "../load/ci-value.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { collectVariables, plainVariables, type Variable, type VariableSources } from "./collect-variables.ts";

@@ -1,5 +1,6 @@
 import type { Report, YamlEntry, YamlMapping, YamlNode, YamlScalar } from "@steps/source";
-import { NAME_PATTERN, nearest, quote } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { REFERENCE_TAG } from "../reference-tag.ts";
 import type { RawVariable } from "./expand-variables.ts";
 import { readPsychScalar } from "../psych.ts";
@@ -8,6 +9,7 @@ import { isNothing } from "../read-commands.ts";
 /** Gathers what is to be said about variables. */
 export type VariableReport = Report<"invalid-variables" | "unquoted-date">;
 
+/** A variable as a file declares it. */
 export interface DeclaredVariable extends RawVariable {
   /** The node of the value. */
   readonly node: YamlNode;

@@ -1,4 +1,4 @@
-import { formatPosition } from "@steps/model";
+import { formatPosition } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
 import type { LoadedFile } from "../../src/load/load-file.ts";
 import { loadPipeline } from "../../src/load/load-pipeline.ts";

@@ -29,6 +29,10 @@ export interface KubernetesTls {
   rejectUnauthorized?: boolean;
 }
 
+/**
+ * The sources of a cluster's address and credentials. `kubeconfig` is the path of a file and `context` a name in it; by
+ * default they are those that `env` names.
+ */
 export interface KubernetesAccessOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;

@@ -1,4 +1,4 @@
-import { type ActionReference, formatAction, parseActionReference } from "../action-reference.ts";
+import { type ActionReference, formatAction, parseActionReference } from "./action-reference.ts";
 import type { ReferenceKind } from "./kind.ts";
 import { lastPart } from "./paths.ts";
 

@@ -1,5 +1,5 @@
-import { publicUrl } from "../public-url.ts";
-import { gitUrlProblem, type ReferenceProblem, versionProblem } from "../reference-problem.ts";
+import { publicUrl } from "./public-url.ts";
+import { gitUrlProblem, type ReferenceProblem, versionProblem } from "./reference-problem.ts";
 import type { ComponentKind, FetchedKind, ShortForm } from "./kind.ts";
 import { legacyReadings } from "./legacy-git.ts";
 import {
@@ -13,6 +13,7 @@ import {
   unsafePath,
 } from "./paths.ts";
 
+/** A folder of a git repository that holds a step. */
 export interface GitReference {
   readonly kind: "git";
   /** The URL with its scheme, and with credentials if the author wrote some: show it through `publicUrl()` only. */

@@ -1,4 +1,4 @@
-import type { ActionReference } from "../action-reference.ts";
+import type { ActionReference } from "./action-reference.ts";
 import { action } from "./action.ts";
 import { dist, type DistReference } from "./dist.ts";
 import { git, type GitReference, type GitRequest } from "./git.ts";

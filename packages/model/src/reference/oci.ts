@@ -5,9 +5,9 @@ import {
   isDigest,
   isDigestLike,
   parseImageName,
-} from "../oci-image.ts";
-import { publicUrl } from "../public-url.ts";
-import type { ReferenceProblem } from "../reference-problem.ts";
+} from "./oci-image.ts";
+import { publicUrl } from "./public-url.ts";
+import type { ReferenceProblem } from "./reference-problem.ts";
 import type { ComponentKind, FetchedKind } from "./kind.ts";
 import { encodePlace, joinPath, lastPart, pathProblem, splitFile, unsafePath } from "./paths.ts";
 

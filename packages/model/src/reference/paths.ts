@@ -1,6 +1,6 @@
 import type { Step_ReferenceJson } from "../gen/step-json.ts";
-import { publicUrl } from "../public-url.ts";
-import type { ReferenceProblem } from "../reference-problem.ts";
+import { publicUrl } from "./public-url.ts";
+import type { ReferenceProblem } from "./reference-problem.ts";
 
 /** The scheme at the beginning of a URL, with its colon and slashes. */
 export const SCHEME: RegExp = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//;

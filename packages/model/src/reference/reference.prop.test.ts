@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyWrittenReference } from "../../test/arbitrary.ts";
-import { publicUrl } from "../public-url.ts";
+import { publicUrl } from "./public-url.ts";
 import { formatReference, isReferenceProblem, parseReference } from "./reference.ts";
-import { imageNameProblem } from "../oci-image.ts";
-import { gitUrlProblem, versionProblem } from "../reference-problem.ts";
+import { imageNameProblem } from "./oci-image.ts";
+import { gitUrlProblem, versionProblem } from "./reference-problem.ts";
 
 const fragments = fc.constantFrom(
   "https://", "git+https://", "ssh://", "file:///", "builtin://", "oci://", "://", "//", "/", "/-/", "@", "@v1", ".", "..", "./", "-",

@@ -1,5 +1,5 @@
-import type { SpecDefinition } from "../definition.ts";
-import { CONTROL, type ReferenceProblem } from "../reference-problem.ts";
+import type { SpecDefinition } from "../definition/definition.ts";
+import { CONTROL, type ReferenceProblem } from "./reference-problem.ts";
 import { isNamed, kindOf, KINDS, type NamedReference } from "./kinds.ts";
 import type { ReferenceKind, ShortForm } from "./kind.ts";
 import { SCHEME } from "./paths.ts";

@@ -1,5 +1,5 @@
-import { publicUrl } from "../public-url.ts";
-import type { ReferenceProblem } from "../reference-problem.ts";
+import { publicUrl } from "./public-url.ts";
+import type { ReferenceProblem } from "./reference-problem.ts";
 import type { ComponentKind, FetchedKind, ShortForm } from "./kind.ts";
 import {
   componentLocation,
@@ -12,6 +12,7 @@ import {
   unsafePath,
 } from "./paths.ts";
 
+/** A folder of a zip file that holds a step. */
 export interface ZipReference {
   readonly kind: "zip";
   /** `http:`, `https:` or `file:` URL, or a path relative to the folder of the calling step file. */

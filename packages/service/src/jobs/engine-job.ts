@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ambientEnvironment, logLevel, markVariables, type RunOptions } from "@steps/engine";
-import { createObject, type Job, NAME_PATTERN, revealString, type RuntimeString } from "@steps/model";
+import type { RunOptions } from "@steps/engine";
+import { ambientEnvironment, logLevel, markVariables } from "@steps/engine/environment";
+import { createObject, type Job, revealString, type RuntimeString } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
 import type { JobSubmission } from "../job-submission.ts";
 import { VARIABLES_FOLDER } from "./job-folder.ts";
 

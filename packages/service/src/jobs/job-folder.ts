@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { listRuns, type RunDirectory } from "@steps/engine";
+import { listRuns, type RunDirectory } from "@steps/engine/runs";
 import { sha256 } from "@steps/platform";
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from "./job-record.ts";
 import { openRegularFile, readRegularFile } from "./regular-file.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownerOf } from "@steps/engine";
+import { ownerOf } from "@steps/engine/runs";
 import { tempDir } from "@steps/testkit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,14 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  ambientEnvironment,
-  type EngineOptions,
-  PipeReserve,
-  privateDirectory,
-  Reaper,
-  reaperCommand,
-} from "@steps/engine";
+import type { EngineOptions } from "@steps/engine";
+import { ambientEnvironment } from "@steps/engine/environment";
+import { PipeReserve, privateDirectory, Reaper, reaperCommand } from "@steps/engine/runs";
 import { messageOf, withDefaults } from "@steps/model";
 import type { JobTable } from "../job-submission.ts";
 import { createClock } from "./clock.ts";
@@ -53,6 +48,7 @@ export interface JobTableOptions {
   readonly program?: EngineOptions["program"];
 }
 
+/** The limits of a job table, each with its default. */
 export interface JobLimits {
   /** How many jobs run at once; 1000. */
   readonly maxJobs: number;

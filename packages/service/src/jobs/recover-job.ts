@@ -1,6 +1,6 @@
-import { killSurvivors, listRuns, removeTemporary, type RunDirectory } from "@steps/engine";
+import { killSurvivors, listRuns, removeTemporary, type RunDirectory } from "@steps/engine/runs";
 import { exitCodeOf, type Outcome } from "@steps/model";
-import { parseJournal } from "@steps/trace";
+import { parseJournal } from "@steps/trace/journal";
 import { join } from "node:path";
 import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER, writeRecord } from "./job-folder.ts";
 import { type JobRecord, shortenError } from "./job-record.ts";

@@ -1,6 +1,6 @@
 import { closeSync, constants, ftruncateSync, readdirSync, readSync, statSync, truncateSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import type { RunDirectory } from "@steps/engine";
+import type { RunDirectory } from "@steps/engine/runs";
 import { decodeRecord, type IndexRecord, isIntact, type LogStream, RECORD_BYTES } from "./index-record.ts";
 import { EMPTY_LOG, FILES_FILE, INDEX_FILE, JobLog, type LogSize, MAX_LIST_BYTES, readFiles } from "./job-log.ts";
 import { openRegularFile, readOptionalFile } from "./regular-file.ts";

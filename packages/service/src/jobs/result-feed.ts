@@ -1,5 +1,6 @@
 import type { StepResultJson } from "@steps/proto";
-import { createResultTree, type JournalEvent } from "@steps/trace";
+import { createResultTree } from "@steps/trace";
+import type { JournalEvent } from "@steps/trace/journal";
 import type { JobInfo, ResultState } from "../job-submission.ts";
 import { Wakeup } from "./wakeup.ts";
 

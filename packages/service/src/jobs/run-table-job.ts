@@ -1,6 +1,6 @@
 import type { Engine, EngineOptions, RunHooks } from "@steps/engine";
 import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
-import { createMasker } from "@steps/trace";
+import { createMasker } from "@steps/trace/mask";
 import { basename, join } from "node:path";
 import type { EngineJob } from "./engine-job.ts";
 import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER } from "./job-folder.ts";

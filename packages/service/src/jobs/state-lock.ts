@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ownerOf } from "@steps/engine";
+import { ownerOf } from "@steps/engine/runs";
 import { ServiceError } from "../service-error.ts";
 
 const MAX_ATTEMPTS = 10;

@@ -1,7 +1,9 @@
-import { Cancelled, foldJournal } from "@steps/engine";
+import { Cancelled } from "@steps/engine";
+import { foldJournal } from "@steps/engine/runs";
 import { messageOf } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
-import { createResultTree, parseJournal } from "@steps/trace";
+import { createResultTree } from "@steps/trace";
+import { parseJournal } from "@steps/trace/journal";
 import { lstatSync } from "node:fs";
 import type { JobHandle, JobInfo, OutputPiece, ResultState } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";

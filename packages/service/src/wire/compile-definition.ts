@@ -1,6 +1,7 @@
 import type { Compiled } from "@steps/compiler";
-import { formatDiagnostic, hasErrors, type SpecDefinition } from "@steps/model";
-import { createMasker } from "@steps/trace";
+import type { SpecDefinition } from "@steps/model/definition";
+import { formatDiagnostic, hasErrors } from "@steps/model/diagnostic";
+import { createMasker } from "@steps/trace/mask";
 import type { SubmittedJob } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 

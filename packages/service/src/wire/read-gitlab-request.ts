@@ -1,5 +1,5 @@
 import { toJson } from "@bufbuild/protobuf";
-import { secretVariableNames } from "@steps/engine";
+import { secretVariableNames } from "@steps/engine/environment";
 import { withDefaults } from "@steps/model";
 import { digestOf } from "@steps/platform";
 import type { gitlab } from "@steps/proto/service";

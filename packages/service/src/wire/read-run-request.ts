@@ -1,15 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Duration, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { secretVariableNames } from "@steps/engine";
-import {
-  createObject,
-  mapObject,
-  type RuntimeString,
-  type RuntimeValue,
-  sensitive,
-  type Spec,
-  type Value,
-} from "@steps/model";
+import { secretVariableNames } from "@steps/engine/environment";
+import { createObject, mapObject, type RuntimeString, type RuntimeValue, sensitive, type Value } from "@steps/model";
+import type { Spec } from "@steps/model/definition";
 import { digestOf } from "@steps/platform";
 import { StepSchema } from "@steps/proto";
 import { type RunRequest, RunRequest_StepType, RunRequestSchema } from "@steps/proto/service";

@@ -20,6 +20,7 @@ export interface TarEntry {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
+/** The options of `readTar()`. */
 export interface ReadTarOptions {
   /** Unpacked, with headers and padding. */
   readonly maxBytes: number;

@@ -2,6 +2,7 @@ import { isStepsError, messageOf, type StepsError } from "@steps/model";
 import { TransferError, cancelled } from "../error.ts";
 import type { Remote } from "./remote.ts";
 
+/** A request of HTTP. The method is `GET` by default. */
 export interface HttpRequest {
   readonly url: string;
   readonly method?: "GET" | "HEAD" | "POST" | "PUT";

@@ -1,4 +1,4 @@
-import { publicUrl } from "@steps/model";
+import { publicUrl } from "@steps/model/reference";
 import { componentLocation } from "@steps/model/kinds";
 import { TransferError } from "../error.ts";
 

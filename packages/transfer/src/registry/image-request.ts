@@ -1,4 +1,5 @@
-import { formatImageName, type ImageName, imageNameProblem, isReferenceProblem, parseReference } from "@steps/model";
+import { formatImageName, type ImageName, imageNameProblem } from "@steps/model/image";
+import { isReferenceProblem, parseReference } from "@steps/model/reference";
 import { TransferError } from "../error.ts";
 import { openRemote, type Remote, replacePrefix } from "../http/remote.ts";
 

@@ -16,7 +16,9 @@ export type Manifest =
   | { readonly type: "index"; readonly manifests: readonly Descriptor[] }
   | { readonly type: "image"; readonly config: Descriptor; readonly layers: readonly Descriptor[] };
 
+/** The media type of an image index (OCI Image Specification 1.1). */
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+/** The media type of an image manifest (OCI Image Specification 1.1). */
 export const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
 const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";

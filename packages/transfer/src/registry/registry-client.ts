@@ -7,12 +7,14 @@ import type { Credentials } from "./docker-config.ts";
 import type { RegistryEndpoint } from "./image-request.ts";
 import { basic, fetchToken, type Token } from "./token.ts";
 
+/** The options of a client of a registry. */
 export interface RegistryOptions {
   /** Environment of the step, where credentials are looked for first. */
   readonly stepEnv: Readonly<Record<string, string>>;
   readonly actions: "pull" | "pull,push";
 }
 
+/** A request to a registry. */
 export interface RegistryRequest extends Omit<HttpRequest, "url"> {
   /** Below `/v2/`, or a URL that the registry gave. */
   readonly path: string;

@@ -1,4 +1,4 @@
-import { gitUrlProblem, type StepReference, versionProblem } from "@steps/model";
+import { gitUrlProblem, type StepReference, versionProblem } from "@steps/model/reference";
 import { childOf, type YamlMapping } from "@steps/source";
 import { describeKeys } from "@steps/source/keys";
 import type { CompileContext } from "../../context.ts";

@@ -1,4 +1,4 @@
-import type { ReferenceProblem, StepReference } from "@steps/model";
+import type { ReferenceProblem, StepReference } from "@steps/model/reference";
 import { pathProblem } from "@steps/model/kinds";
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import type { DescribedTable, Key } from "@steps/source/keys";

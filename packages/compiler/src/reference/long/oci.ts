@@ -1,4 +1,5 @@
-import { type ImageName, imageNameProblem, type StepReference } from "@steps/model";
+import { type ImageName, imageNameProblem } from "@steps/model/image";
+import type { StepReference } from "@steps/model/reference";
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import { describeKeys } from "@steps/source/keys";
 import type { CompileContext } from "../../context.ts";

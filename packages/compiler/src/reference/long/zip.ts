@@ -1,4 +1,4 @@
-import type { StepReference } from "@steps/model";
+import type { StepReference } from "@steps/model/reference";
 import { zipUrlProblem } from "@steps/model/kinds";
 import { childOf, type YamlMapping } from "@steps/source";
 import { describeKeys } from "@steps/source/keys";

@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import type { YamlMapping, YamlNode } from "@steps/source";
 import type { Asking } from "../asking.ts";
 import { loadIncludes } from "./load-includes.ts";

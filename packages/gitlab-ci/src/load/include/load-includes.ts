@@ -1,4 +1,4 @@
-import { quote, type Source } from "@steps/model";
+import { quote, type Source } from "@steps/model/diagnostic";
 import type { YamlNode } from "@steps/source";
 import { askForFiles, askForList, askForVerdict, type Asking } from "../asking.ts";
 import { expandText } from "../expand-text.ts";

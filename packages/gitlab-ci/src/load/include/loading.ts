@@ -1,4 +1,4 @@
-import type { Source } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
 import type { Span, YamlNode } from "@steps/source";
 import type { FunctionContext } from "../inputs/functions.ts";
 import type { InputTools } from "../inputs/resolve-inputs.ts";

@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { YamlEntry, YamlMapping, YamlNode } from "@steps/source";
 import type { FileContext, FileRequest } from "../load-file.ts";
 import type { CiReport } from "../../ci-rules.ts";

@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import { MAX_DEPTH } from "@steps/source/limits";
 import type { Finding, YamlEntry, YamlNode, YamlScalar } from "@steps/source";
 import { toCiText, toCiValue } from "../ci-value.ts";

@@ -1,4 +1,5 @@
-import { nearest, type Value, quote } from "@steps/model";
+import type { Value } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { Span, YamlNode, YamlScalar } from "@steps/source";
 import { readPsychScalar } from "../../psych.ts";
 import { toCiText, toCiValue } from "../ci-value.ts";

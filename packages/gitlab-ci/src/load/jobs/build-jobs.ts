@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { YamlEntry, YamlMapping } from "@steps/source";
 import { GLOBAL_KEYWORDS } from "../../keywords.ts";
 import { MAX_JOBS } from "../limits.ts";

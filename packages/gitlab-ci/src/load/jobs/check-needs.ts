@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { YamlNode } from "@steps/source";
 import { readPsychScalar } from "../../psych.ts";
 import type { CiReport } from "../../ci-rules.ts";

@@ -1,4 +1,5 @@
-import { NAME_PATTERN, quote } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { quote } from "@steps/model/diagnostic";
 import type { YamlMapping, YamlNode } from "@steps/source";
 import { readPsychScalar } from "../../psych.ts";
 import { toCiText, toCiValue } from "../ci-value.ts";

@@ -1,4 +1,4 @@
-import { quote } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import type { YamlMapping } from "@steps/source";
 import { reportUnknownKey, type ShapeChecker } from "./check-shape.ts";
 import { isNull } from "../nodes.ts";

@@ -1,4 +1,4 @@
-import { nearest, quote } from "@steps/model";
+import { nearest, quote } from "@steps/model/diagnostic";
 import type { YamlNode } from "@steps/source";
 import { readPsychScalar } from "../../psych.ts";
 import { readCommands } from "../../read-commands.ts";

@@ -18,12 +18,14 @@ export interface IfExplanation {
   readonly parts: readonly IfExplanation[];
 }
 
+/** The result of a condition, with its explanation. */
 export interface IfResult {
   /** Whether the condition holds: its value is neither `null`, nor `false`, nor blank. */
   readonly holds: boolean;
   readonly explanation: IfExplanation;
 }
 
+/** The variables and patterns with which a condition is evaluated. */
 export interface IfContext {
   /** The value of a variable, not expanded; `undefined` when it is not set. */
   readonly valueOf: (name: string) => string | undefined;

@@ -25,6 +25,7 @@ export interface PredefinedSources {
   readonly environment: ReadonlyMap<string, Variable>;
 }
 
+/** The options of `predefinedVariables()`. */
 export interface PredefinedOptions {
   readonly pipeline: PipelineFacts;
   /** The job; absent for what holds for the whole pipeline, as `workflow:rules` and `include` see it. */

@@ -1,4 +1,4 @@
-import { publicUrl } from "@steps/model";
+import { publicUrl } from "@steps/model/reference";
 
 /** The place of a repository on a server. */
 export interface Remote {

@@ -7,7 +7,7 @@ import type {
   SpecJson,
   Step_ReferenceJson,
   StepJson,
-} from "./gen/step-json.ts";
+} from "../gen/step-json.ts";
 import {
   type Definition,
   emptySpec,
@@ -18,12 +18,12 @@ import {
   type SpecDefinition,
   type StepInvocation,
 } from "./definition.ts";
-import { StepsError } from "./error.ts";
-import { isNamed, kindOf } from "./reference/kinds.ts";
-import { parseReference, isReferenceProblem, type StepReference } from "./reference/reference.ts";
+import { StepsError } from "../error.ts";
+import { isNamed, kindOf } from "../reference/kinds.ts";
+import { parseReference, isReferenceProblem, type StepReference } from "../reference/reference.ts";
 import { decodeGithubInvocation, decodeGithubPart, encodeGithubInvocation, encodeGithubPart } from "./github.ts";
 import { decodeControl, decodeDuration, encodeControl, encodeDuration } from "./control.ts";
-import { createObject, mapObject } from "./value.ts";
+import { createObject, mapObject } from "../value/value.ts";
 
 /** A baseline message that does not say what a step needs. */
 export class BaselineError extends StepsError<"BASELINE_INVALID"> {}

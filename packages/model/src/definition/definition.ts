@@ -1,6 +1,6 @@
 import type { GithubInvocation, GithubPart } from "./github.ts";
-import type { StepReference } from "./reference/reference.ts";
-import type { Value, ValueType } from "./value.ts";
+import type { StepReference } from "../reference/reference.ts";
+import type { Value, ValueType } from "../value/value.ts";
 
 /** The inputs, outputs and secrets that a step declares. */
 export interface Spec {
@@ -26,6 +26,7 @@ export interface SecretSpec {
   readonly isRequired: boolean;
 }
 
+/** The declaration of an input. */
 export interface InputSpec {
   readonly type: ValueType;
   /** Absent: the input is required. `null` makes it optional. */
@@ -37,6 +38,7 @@ export interface InputSpec {
   readonly match?: string;
 }
 
+/** The declaration of an output. Without a `default` the step must give it. */
 export interface OutputSpec {
   readonly type: ValueType;
   readonly default?: Value;
@@ -49,6 +51,7 @@ export interface OutputSpec {
 /** The baseline: run a command, or run more steps. Texts may hold `${{ }}` expressions, expanded just before use. */
 export type Definition = ExecDefinition | StepsDefinition;
 
+/** A definition that runs one command. */
 export interface ExecDefinition {
   readonly type: "exec";
   /** The program and its arguments: at least one text. No shell is involved. */
@@ -67,6 +70,7 @@ export interface ExecDefinition {
   readonly github?: GithubPart;
 }
 
+/** A definition that runs a list of steps. */
 export interface StepsDefinition {
   readonly type: "steps";
   readonly steps: readonly StepInvocation[];
@@ -116,6 +120,7 @@ export interface StepControl {
   readonly retry?: { readonly max: number; readonly backoffMs: number };
 }
 
+/** A step: its inputs and outputs, and its work. */
 export interface SpecDefinition {
   readonly spec: Spec;
   readonly definition: Definition;

@@ -1,4 +1,4 @@
-import type { Step_ControlJson } from "./gen/step-json.ts";
+import type { Step_ControlJson } from "../gen/step-json.ts";
 import type { StepControl } from "./definition.ts";
 
 /** The baseline message of a step's control; what is not said is left out. */

@@ -1,9 +1,9 @@
-import type { SpecDefinition } from "./definition.ts";
-import type { Job } from "./job.ts";
-import type { StepReference } from "./reference/reference.ts";
+import type { SpecDefinition } from "../definition/definition.ts";
+import type { Job } from "../job.ts";
+import type { StepReference } from "../reference/reference.ts";
 import type { FetchReport, Resource } from "./resource.ts";
-import type { Outcome, Status, StepFailure } from "./status.ts";
-import type { RuntimeString, RuntimeValue, Value } from "./value.ts";
+import type { Outcome, Status, StepFailure } from "../status.ts";
+import type { RuntimeString, RuntimeValue, Value } from "../value/value.ts";
 
 /**
  * The events that a run reports, each once and in order. The journal, the trace, the result tree, the progress on a
@@ -139,6 +139,7 @@ export interface ProcessStarting {
   readonly places: Places;
 }
 
+/** Told when the process of a step exists. `at` is in milliseconds since 1970. */
 export interface ProcessStarted {
   readonly type: "process-started";
   readonly at: number;
@@ -188,6 +189,7 @@ export interface LogStreamDigest {
   readonly lines: number;
 }
 
+/** Told when a step has ended, with all that it gives. `at` is in milliseconds since 1970. */
 export interface StepFinished {
   readonly type: "step-finished";
   readonly at: number;

@@ -1,4 +1,4 @@
-import { createObject, type RuntimeString } from "./value.ts";
+import { createObject, type RuntimeString } from "../value/value.ts";
 
 /** Variables of one layer. */
 export type EnvironmentRecord = Readonly<Record<string, RuntimeString>>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Environment } from "./environment.ts";
-import { sensitive } from "./value.ts";
+import { sensitive } from "../value/value.ts";
 
 describe("Environment", () => {
   test("lets later base records win", () => {

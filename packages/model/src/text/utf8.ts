@@ -1,5 +1,5 @@
-import { StepsError } from "./error.ts";
-import { printable, type Source } from "./position.ts";
+import { StepsError } from "../error.ts";
+import { printable, type Source } from "../diagnostic/position.ts";
 
 /** The first place at which bytes are not UTF-8. */
 export interface MalformedUtf8 {

@@ -1,4 +1,4 @@
-import type { ComponentKindName } from "./reference/kinds.ts";
+import type { ComponentKindName } from "../reference/kinds.ts";
 
 /** A component of steps, or a tool that a step ran: where it came from and exactly what it was. */
 export interface Resource {

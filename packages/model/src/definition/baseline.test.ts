@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anySpecDefinition } from "../test/arbitrary.ts";
+import { anySpecDefinition } from "../../test/arbitrary.ts";
 import {
   BaselineError,
   decodeReference,
@@ -8,7 +8,7 @@ import {
   encodeReference,
   encodeSpecDefinition,
 } from "./baseline.ts";
-import { canonicalJson } from "./canonical.ts";
+import { canonicalJson } from "../value/canonical.ts";
 import type { SpecDefinition } from "./definition.ts";
 
 describe("encodeSpecDefinition()", () => {

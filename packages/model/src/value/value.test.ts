@@ -1,7 +1,7 @@
 import { format, inspect } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyValue } from "../test/arbitrary.ts";
+import { anyValue } from "../../test/arbitrary.ts";
 import {
   createObject,
   equalValues,

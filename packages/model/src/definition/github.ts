@@ -1,5 +1,5 @@
-import type { Definition_GithubJson, Step_GithubJson } from "./gen/step-json.ts";
-import { mapObject, type Value } from "./value.ts";
+import type { Definition_GithubJson, Step_GithubJson } from "../gen/step-json.ts";
+import { mapObject, type Value } from "../value/value.ts";
 
 /**
  * The part of a definition that only GitHub Actions have. The texts in it, and those of the definition that it belongs

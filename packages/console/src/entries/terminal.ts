@@ -1,0 +1,3 @@
+export { CLEAR_LINE, OutputWriter } from "../output-writer.ts";
+export { complain, errors, hurryOutput, output, print, programName, type Terminal, terminalOf } from "../terminal.ts";
+export { assertWritable, writeWhole } from "../write-whole.ts";

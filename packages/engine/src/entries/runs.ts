@@ -1,0 +1,6 @@
+// The folders of runs: to find them, to end what a killed runner left, and to read their journals.
+export { killSurvivors, PipeReserve, Reaper } from "@steps/executor";
+export { type Directories, privateDirectory, userDirectories } from "../directories.ts";
+export { foldJournal, type FoldedJournal } from "../fold-journal.ts";
+export { reaperCommand, reapRuns } from "../reap-runs.ts";
+export { listRuns, ownerOf, removeTemporary, type RunDirectory } from "../run-directory.ts";

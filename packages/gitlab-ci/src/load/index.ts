@@ -1,0 +1,23 @@
+export { toCiText, toCiValue } from "./ci-value.ts";
+export type { InputCondition, InputTools, MatchPattern } from "./inputs/resolve-inputs.ts";
+export type {
+  ComponentFacts,
+  ConditionScope,
+  Eventually,
+  FileContext,
+  FileRequest,
+  IncludeRules,
+  ListFiles,
+  ListRequest,
+  LoadedFile,
+  LoadFailure,
+  LoadFile,
+} from "./load-file.ts";
+export { loadPipeline, loadPipelineNow, type LoadPipelineOptions, type LoadPipelineResult } from "./load-pipeline.ts";
+export {
+  type JobInstance,
+  keywordPosition,
+  keywordValue,
+  type LoadedJob,
+  type LoadedPipeline,
+} from "./loaded-pipeline.ts";

@@ -1,0 +1,22 @@
+export type {
+  Annotation,
+  ComponentResolved,
+  LogStreamDigest,
+  LogSummary,
+  Observe,
+  Phase,
+  Places,
+  ProcessStarted,
+  ProcessStarting,
+  RunFinished,
+  RunNote,
+  RunStarted,
+  RuntimeRecord,
+  SecretFound,
+  StepEvent,
+  StepFinished,
+  StepOpened,
+  StepPlanned,
+  VariableRead,
+} from "./event.ts";
+export type { FetchReport, Resource } from "./resource.ts";

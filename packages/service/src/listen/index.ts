@@ -1,0 +1,5 @@
+export { listenPort, type PortOptions } from "./listen-port.ts";
+export { listenUnix } from "./listen-unix.ts";
+export { drainListeners, type Listener, stopService } from "./listener.ts";
+export type { RequestHandler, ServerReply, ServerRequest } from "../request/request-handler.ts";
+export { assertSocketFree } from "./socket-file.ts";
