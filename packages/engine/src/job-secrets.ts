@@ -1,20 +1,13 @@
-import { createObject, revealString, type RuntimeString, sensitive } from "@steps/model";
+import { createObject, type Job, revealString, type RuntimeString, sensitive } from "@steps/model";
 import { secretVariableNames } from "./base-environment.ts";
 
 type Variables = Readonly<Record<string, RuntimeString>>;
 
-/** The variables of a job. */
-export interface JobVariables {
-  readonly vars: Variables;
-  readonly env: Variables;
-  readonly offeredEnv: Variables;
-}
+/** The variables of a job, of whichever kind. */
+export type JobVariables = Required<Pick<Job, "vars" | "env" | "offeredEnv">>;
 
-/** The same with its secrets marked. */
-export interface MarkedVariables extends JobVariables {
-  /** The values that have to be masked: those of marked variables, and the passwords of proxies. */
-  readonly maskedValues: readonly string[];
-}
+/** The variables of a job with its secrets marked. `maskedValues` has those of marked variables and the passwords of proxies. */
+export type MarkedVariables = Required<Pick<Job, keyof JobVariables | "maskedValues">>;
 
 /**
  * Marks the variables of a job that are secret, wherever they stand: those that are named, and those that are secret by
