@@ -130,7 +130,7 @@ function exitCodes() {
 
 Made from \`packages/model/src/exit-codes.ts\` by \`scripts/cli-docs.mjs\`; do not edit.
 
-## Of a job: \`ci\`, \`local\`, \`run\`
+## Of a job: \`ci\`, \`local\`, \`run\`, and the first job of a \`pipeline\` that fails
 
 The first row that fits:
 

@@ -18,6 +18,12 @@ export class StopSignals implements Disposable {
     return this.#controller.signal;
   }
 
+  /** The name of the first signal. Undefined before there is one. */
+  get signalName(): string | undefined {
+    const reason: unknown = this.signal.reason;
+    return reason instanceof Cancelled ? reason.signalName : undefined;
+  }
+
   /** Aborted by the second signal: who asks twice does not want to wait for the grace time. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;

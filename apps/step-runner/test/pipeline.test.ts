@@ -34,6 +34,15 @@ describe("pipeline", () => {
     expect(workspaces(world)).toEqual([]);
   });
 
+  test("pipeline that is told to end has the exit code of the signal", async () => {
+    const world = createWorld();
+    const path = workflow(world, `  a: {runs-on: any, steps: [{run: "echo up; sleep ${uniqueSeconds()}"}]}\n`);
+    const running = world.start(["pipeline", path]);
+    await running.printed("a | up");
+    running.kill("SIGTERM");
+    expect((await running.ended).code).toBe(143);
+  });
+
   test("pipeline that was killed leaves no processes, and the next one removes its copies", async () => {
     const world = createWorld();
     const seconds = uniqueSeconds();

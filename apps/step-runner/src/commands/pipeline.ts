@@ -4,6 +4,8 @@ import { defineCommand, UsageError } from "@steps/console";
 import { errors, print } from "@steps/console/terminal";
 import { sharedArtifacts } from "@steps/engine/github";
 import { userDirectories } from "@steps/engine/runs";
+import { COMMAND_EXITS, JOB_EXITS } from "@steps/model/exit-codes";
+import { exitCodeOf } from "@steps/model";
 import { Places } from "@steps/pipeline";
 import { copyProject, Workspaces } from "@steps/workspace";
 import { hideEnvironment } from "../hide-environment.ts";
@@ -47,7 +49,7 @@ export const pipeline = defineCommand({
 
 async function list(options: PipelineOptions, path: string, project: string): Promise<number> {
   const { jobs } = planOnly(options, path, project);
-  if (jobs.length === 0) return 2;
+  if (jobs.length === 0) return COMMAND_EXITS.input.code;
   const rows = await listJobs(jobs);
   if (options.report === undefined) await print(formatList(rows));
   else await printReport(options.report, rows, { result: "planned", path });
@@ -81,12 +83,14 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
     },
     path,
   );
-  if (results === undefined) return 2;
+  if (results === undefined) return COMMAND_EXITS.input.code;
   const status = worstOf(results);
   if (options.report !== undefined) await printReport(options.report, view.rows, { result: status, path });
   else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
   if (status === "success") return 0;
-  return status === "cancelled" ? 130 : (exitCodes[0] ?? 1);
+  return status === "cancelled"
+    ? exitCodeOf({ status, signal: stop.signalName })
+    : (exitCodes[0] ?? JOB_EXITS.other.code);
 }
 
 function printReport(
