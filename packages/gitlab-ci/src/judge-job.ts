@@ -27,14 +27,14 @@ export interface JudgeJobOptions {
   readonly sources: (job: JobFacts) => VariableSources;
 }
 
-/** What the rules of a file say of a job. */
+/** The decision of the rules of a file about a job. */
 export interface JudgedJob {
   /** The decision on the pipeline; `undefined` for a file without `workflow:rules`. */
   readonly workflow: JobDecision | undefined;
   readonly job: JobDecision;
   /** The sources with the variables of the rules that matched, for `translateJob()`. */
   readonly sources: VariableSources;
-  /** What the job says of itself, from which predefined variables are made. */
+  /** The facts that the job tells of itself; predefined variables are made of them. */
   readonly facts: JobFacts;
 }
 
@@ -42,13 +42,13 @@ export interface JudgedJob {
 export interface JudgeJobResult {
   /** `undefined` when the job cannot be read or its rules are wrong. */
   readonly judged: JudgedJob | undefined;
-  /** What is to be said about rules and conditions; the rest is what `translateJob()` says. */
+  /** The diagnostics about rules and conditions; `translateJob()` gives those about everything else. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Decides whether the rules of a `.gitlab-ci.yml` let one of its jobs in. Throws only what the situation's functions throw. */
 export async function judgeJob(source: Source, options: JudgeJobOptions): Promise<JudgeJobResult> {
-  // What is wrong with the rest of the file is said by whoever translates the job.
+  // `translateJob()` reports the mistakes in the rest of the file.
   const rest: CiReport = new Report();
   const { loading = withoutFiles } = options;
   const { pipeline } = answerNow(loadInto(rest, source, loading), loading);

@@ -21,7 +21,7 @@ export interface JudgePipelineOptions {
   readonly sources: (job?: JobFacts) => VariableSources;
 }
 
-/** What the rules say of one job of a loaded pipeline. */
+/** The decision of the rules about one job of a loaded pipeline. */
 export interface JudgedPipelineJob {
   readonly job: LoadedJob;
   readonly decision: JobDecision;
@@ -41,7 +41,7 @@ export interface JudgedPipeline {
 export interface JudgePipelineResult {
   /** `undefined` when there are errors. */
   readonly judged: JudgedPipeline | undefined;
-  /** What is to be said about rules, conditions and variables. */
+  /** The diagnostics about rules, conditions and variables. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -3,11 +3,11 @@ import { join, relative } from "node:path";
 import { type FilesOf, type Situation, SituationError } from "@steps/gitlab-ci/rules";
 import type { GitProgram } from "./git-program.ts";
 
-/** What changes are counted from. */
+/** The commit that changes are counted from. */
 export type ChangesBase =
   /** A commit, branch or tag: from where it and the checked out commit part. */
   | { readonly kind: "revision"; readonly name: string }
-  /** What a push to the branch would bring. */
+  /** The changes that a push to the branch would bring. */
   | { readonly kind: "push"; readonly defaultBranch: string | undefined }
   /** There is nothing to compare with. */
   | { readonly kind: "nothing" };
@@ -51,7 +51,7 @@ async function resolve(git: GitProgram, name: string): Promise<string> {
   return commit;
 }
 
-// What the remote has is newer than a branch of the same name that somebody once had here.
+// The branch of the remote is newer than one of the same name that somebody once had here.
 async function find(git: GitProgram, name: string): Promise<string | undefined> {
   return (await revision(git, `refs/remotes/origin/${name}`)) ?? revision(git, name);
 }

@@ -7,7 +7,7 @@ import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";
 import type { SituationOptions } from "./situation-flags.ts";
 
-/** What a pipeline on this machine would be of. */
+/** The project, the commit and the event of a pipeline on this machine. */
 export interface LocalSituation {
   readonly situation: Situation;
   readonly pipeline: PipelineFacts;

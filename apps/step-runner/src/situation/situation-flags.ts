@@ -1,6 +1,6 @@
 import { flag, grouped, type OptionsOf } from "@steps/console";
 
-/** What starts pipelines of GitLab, as in `CI_PIPELINE_SOURCE`. */
+/** The events that start pipelines of GitLab, as in `CI_PIPELINE_SOURCE`. */
 const SOURCES = [
   "push",
   "merge_request_event",

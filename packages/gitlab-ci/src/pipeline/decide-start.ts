@@ -9,7 +9,7 @@ import { isGate } from "./stage-gates.ts";
 export interface PlannedJob extends JudgedPipelineJob {
   /** The jobs that it needs; absent for a job that runs after all stages before its own. */
   readonly needs: readonly Need[] | undefined;
-  /** Whether it is a manual job that is started by hand. */
+  /** True for a manual job that is started by hand. */
   readonly isStarted: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface RuleOutcome {
   readonly conditions: readonly ConditionOutcome[];
 }
 
-/** What decided: a rule that matched, that none did, `only` or `except`, that nothing is asked, or that something cannot be decided. */
+/** The ground of a decision: a rule that matched, no rule at all, `only` or `except`, no condition, or one that cannot be decided. */
 export type DecidedBy =
   | { readonly kind: "rule"; readonly index: number; readonly rule: Rule }
   | { readonly kind: "no-rule" }

@@ -59,7 +59,7 @@ async function match(
   return matchExact(exact, files) ?? matchExtensions(extensions, files) ?? matchGlobs(others, files, MAX_COMPARISONS);
 }
 
-// What has no wildcards, and what only asks for an ending, GitLab compares without counting.
+// GitLab does not count the comparisons of a pattern without wildcards, or of one that only names an ending.
 function matchExact(patterns: readonly FilledText[], files: readonly string[]): PathsResult {
   if (patterns.length === 0) return undefined;
   const known = new Set(files);

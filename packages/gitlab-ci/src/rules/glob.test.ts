@@ -6,7 +6,7 @@ function matches(pattern: string, path: string): boolean | undefined {
   return createGlob(pattern, { left: 1_000_000 })?.(path);
 }
 
-// What Ruby's documentation of File.fnmatch and its own test suite (test_fnmatch.rb) say, for the three flags that GitLab passes.
+// Cases of Ruby's documentation of File.fnmatch and of its test suite (test_fnmatch.rb), for the three flags that GitLab passes.
 const table: readonly (readonly [pattern: string, path: string, expected: boolean])[] = [
   ["cat", "cat", true],
   ["cat", "category", false],

@@ -23,7 +23,7 @@ export function createGlob(pattern: string, work: Work): Glob | undefined {
   return patterns === undefined ? undefined : (path) => patterns.some((one) => matchPath(one, path, work));
 }
 
-/** Where a comparison stands: in the pattern and in the path. */
+/** The position of a comparison in the pattern and in the path. */
 interface Cursor {
   p: number;
   s: number;
@@ -31,7 +31,7 @@ interface Cursor {
 
 function matchPath(pattern: string, path: string, work: Work): boolean {
   const at: Cursor = { p: 0, s: 0 };
-  // Where the last `**/` can be tried again, one folder further.
+  // The position at which the last `**/` can be tried again, one folder further.
   let again: Cursor | undefined;
   while (work.left > 0) {
     if (pattern.startsWith("**/", at.p)) {
@@ -71,7 +71,7 @@ interface Comparison {
 
 /** Compares one name of the path, from the cursor, which it leaves at the end of what it compared. */
 function matchName({ pattern, path, at, work }: Comparison): boolean {
-  // Where the last `*` can be tried again, one character further.
+  // The position at which the last `*` can be tried again, one character further.
   let again: Cursor | undefined;
   while (work.left > 0) {
     work.left -= 1;

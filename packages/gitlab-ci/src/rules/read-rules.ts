@@ -16,7 +16,7 @@ import {
 import type { PathsCondition, Rule, When } from "./rule.ts";
 import type { RuleReport } from "./rule-codes.ts";
 
-/** What rules are about; each may say something else. */
+/** The owner of a list of rules. The keys of a rule depend on it. */
 export type RuleOwner = "job" | "workflow" | "include";
 
 interface OwnerTable {

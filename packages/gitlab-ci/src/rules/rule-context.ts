@@ -7,7 +7,7 @@ import type { CompilePattern } from "./if/patterns.ts";
 import type { PlacedText } from "./rule.ts";
 import type { Situation } from "./situation.ts";
 
-/** What rules are decided with. */
+/** The facts and functions that rules are decided with. */
 export interface RuleContext {
   readonly situation: Situation;
   /** The variables that rules see, not expanded. */
@@ -28,7 +28,7 @@ export interface FilledText {
   readonly shown: string;
 }
 
-/** What is decided with variables of one situation. */
+/** Makes the context of the rules of one situation from its variables. */
 export function createRuleContext(
   { situation, variables }: Pick<RuleContext, "situation" | "variables">,
   patterns: () => Promise<CompilePattern>,

@@ -41,7 +41,7 @@ export interface Rule {
   readonly condition?: Condition | undefined;
   readonly changes?: PathsCondition | undefined;
   readonly exists?: PathsCondition | undefined;
-  /** What follows when the rule matches; `undefined` for what it leaves as the job says. */
+  /** The start of the job when the rule matches. Absent: as the job says. */
   readonly when?: When | undefined;
   /** How long a delayed job waits, as written: `30 minutes`. */
   readonly startIn?: string | undefined;
@@ -58,7 +58,7 @@ export interface Rule {
 export interface Policy {
   /** The value; of what holds without being written, the job. */
   readonly node: YamlNode;
-  /** Whether it stands in the file. */
+  /** True for a policy that stands in the file, false for the one that holds by default. */
   readonly isWritten: boolean;
   readonly refs?: readonly PlacedText[] | undefined;
   readonly variables?: readonly Condition[] | undefined;
@@ -67,7 +67,7 @@ export interface Policy {
   readonly kubernetes?: YamlNode | undefined;
 }
 
-/** What a job says about when it is in the pipeline, and about how it then starts. */
+/** The keywords of a job that decide whether it is in the pipeline and how it starts. */
 export interface JobRules {
   /** `undefined` for a job without `rules`. */
   readonly rules?: readonly Rule[] | undefined;

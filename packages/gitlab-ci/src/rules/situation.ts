@@ -1,7 +1,7 @@
 /** Something that may have to be waited for. */
 type Awaitable<T> = T | Promise<T>;
 
-/** Where `rules:exists` looks: in the commit of the pipeline when both are absent. */
+/** The place in which `rules:exists` looks for files: the commit of the pipeline when both fields are absent. */
 export interface FilesOf {
   /** The path of another project. */
   readonly project?: string | undefined;
@@ -11,7 +11,7 @@ export interface FilesOf {
 
 /** Why a pipeline runs and for what: all that rules can ask besides variables. The caller owns it. */
 export interface Situation {
-  /** What started the pipeline, as in `CI_PIPELINE_SOURCE`: `push`, `merge_request_event`, `schedule`, `web`, … */
+  /** The event that started the pipeline, as in `CI_PIPELINE_SOURCE`: `push`, `merge_request_event`, `schedule`, `web`, … */
   readonly source: string;
   /** The name of the branch or tag; absent when neither is checked out. */
   readonly ref?: string | undefined;

@@ -12,13 +12,13 @@ export interface Variable extends RawVariable {
 }
 
 /**
- * Where variables come from, the source that loses to all others first. The order is that in which GitLab's
+ * The sources of variables, beginning with the one that loses to all others. The order is that in which GitLab's
  * `Ci::Variables::Builder` puts them together: what the settings of a project say wins over what its files say.
  */
 export const VARIABLE_SOURCES = [
-  /** What GitLab and its runner say of the project, the commit, the pipeline and the job. */
+  /** Predefined variables of the project, the commit, the pipeline and the job. */
   "predefined",
-  /** Of the cluster that the environment belongs to. */
+  /** Variables of the cluster that the environment belongs to. */
   "deployment",
   /** `variables` at the top of the configuration. */
   "global",
@@ -42,7 +42,7 @@ export const VARIABLE_SOURCES = [
   "project",
   /** Given with the pipeline: by hand, by a trigger, a schedule or the pipeline before it. */
   "pipeline",
-  /** What is known once the environment of the job is: `CI_ENVIRONMENT_SLUG`, `CI_ENVIRONMENT_URL`. */
+  /** Variables that exist once the environment of the job does: `CI_ENVIRONMENT_SLUG`, `CI_ENVIRONMENT_URL`. */
   "environment",
 ] as const;
 
@@ -73,7 +73,7 @@ export function collectVariables(sources: VariableSources): CollectedVariables {
   for (const source of VARIABLE_SOURCES) {
     for (const [name, variable] of sources[source] ?? []) {
       const below = collected.get(name);
-      // Of the sources in files, which GitLab merges before the others are added, only the last value is left.
+      // GitLab merges the sources in files before it adds the others, so only the last value of these is left.
       const isReplaced = below !== undefined && isOfFiles(source) && isOfFiles(below.source);
       collected.set(name, { ...variable, source, below: isReplaced ? below.below : below });
     }

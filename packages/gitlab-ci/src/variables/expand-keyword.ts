@@ -50,7 +50,7 @@ export const KEYWORD_EXPANSIONS: Readonly<Record<string, KeywordExpansion>> = {
 
 const GITLAB = /\$([A-Za-z_][A-Za-z0-9_]*)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
 
-// What Go's os.Expand takes: a doubled dollar, one character that only a shell knows, a name, and braces.
+// The forms that Go's os.Expand takes: a doubled dollar, one character that only a shell knows, a name, and braces.
 const RUNNERS = /\$(?:([*#$@!?\-0-9])|([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\})/g;
 
 /**

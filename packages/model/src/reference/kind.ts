@@ -68,7 +68,7 @@ export interface OtherReading<Reference> {
   readonly path: string;
 }
 
-/** What the caller knows of the place in which a reference stands. */
+/** The facts about the place in which a reference stands, as far as the caller knows them. */
 export interface RequestPlace {
   /** Returns the absolute path of a file that the reference names by `file:` URL or by a path from the calling step file. */
   readonly path: (written: string) => string;
@@ -82,7 +82,7 @@ export interface ComponentName {
   readonly uri: string;
   /** The location as it was asked for. It may hold credentials. */
   readonly written: string;
-  /** What was asked for: a revision, a tag, or an expected digest; empty if nothing was. */
+  /** The request: a revision, a tag, or an expected digest; empty if nothing was. */
   readonly version: string;
 }
 

@@ -12,7 +12,7 @@ export interface IfExplanation {
   readonly value: IfValue | undefined;
   /** The variable that the part is; absent for all other parts. */
   readonly variable?: string;
-  /** What is to be known about how the value came about; a sentence without a period, mostly absent. */
+  /** A remark on how the value came about, as a sentence without a period. Mostly absent. */
   readonly note?: string;
   /** The operands, from the left. */
   readonly parts: readonly IfExplanation[];

@@ -10,7 +10,7 @@ const LONG_TITLE = 100;
 /** Longest message in UTF-8 bytes; GitLab cuts longer ones. */
 const MAX_MESSAGE_BYTES = 100_000;
 
-/** What GitLab says of the commit and of the branch or tag. */
+/** The variables of the commit and of its branch or tag. */
 export function commitVariables({ commit, run, project, mergeRequest }: PipelineFacts): PredefinedValues {
   const ref = mergeRequest?.sourceBranch ?? run.ref;
   const isBranch = mergeRequest === undefined && !run.isTag;

@@ -43,7 +43,7 @@ export interface MergeRequestFacts {
   readonly title?: string | undefined;
 }
 
-/** What started a pipeline, and for what. */
+/** The event that started a pipeline, and the branch, tag or merge request that it runs for. */
 export interface RunFacts {
   /** As in `CI_PIPELINE_SOURCE`: `push`, `merge_request_event`, `schedule`, `web`, … */
   readonly source: string;
@@ -81,10 +81,10 @@ export interface PipelineFacts {
 
 /** A job of the pipeline. */
 export interface JobFacts {
-  /** Of an instance, its own: `test: [linux]`. */
+  /** The name of the job; that of the instance for one with `parallel`: `test: [linux]`. */
   readonly name: string;
   readonly stage: string;
-  /** Whether it is started by hand; no by default. */
+  /** True for a job that is started by hand. Default: false. */
   readonly isManual?: boolean | undefined;
   /** The place among the instances of the job, from 1; absent for a job that has one instance. */
   readonly nodeIndex?: number | undefined;
@@ -109,7 +109,7 @@ export interface EnvironmentFacts {
   readonly tier?: string | undefined;
 }
 
-/** Where a job runs. */
+/** The runner of a job. */
 export interface RunnerFacts {
   /** The absolute path of the project's folder as the job sees it. */
   readonly projectDir: string;

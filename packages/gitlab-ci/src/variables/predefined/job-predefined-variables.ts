@@ -2,7 +2,7 @@ import { environmentSlug, jobGroupName, type Sha256, slugify } from "../slugs.ts
 import type { EnvironmentFacts, JobFacts, PipelineFacts, RunnerFacts } from "./facts.ts";
 import type { PredefinedValues } from "./values.ts";
 
-/** What GitLab says of a job. */
+/** The variables of a job. */
 export function jobPredefinedVariables(job: JobFacts): PredefinedValues {
   const { name, stage, isManual = false, nodeIndex, nodeTotal = 1 } = job;
   return {
@@ -16,7 +16,7 @@ export function jobPredefinedVariables(job: JobFacts): PredefinedValues {
   };
 }
 
-/** What GitLab says of a job's environment while it decides on the job. */
+/** The variables of a job's environment that its rules can see. */
 export function environmentVariables({ name, url, action = "start", tier }: EnvironmentFacts): PredefinedValues {
   return {
     CI_ENVIRONMENT_NAME: name,
@@ -26,7 +26,7 @@ export function environmentVariables({ name, url, action = "start", tier }: Envi
   };
 }
 
-/** What GitLab adds once the environment is there; it wins over all other variables. */
+/** The variables that GitLab adds once the environment exists. They win over all others. */
 export function persistedEnvironmentVariables({ name, url }: EnvironmentFacts, sha256: Sha256): PredefinedValues {
   return { CI_ENVIRONMENT_NAME: name, CI_ENVIRONMENT_SLUG: environmentSlug(name, sha256), CI_ENVIRONMENT_URL: url };
 }
@@ -42,7 +42,7 @@ function guessTier(name: string): string {
   return TIERS.find(([pattern]) => pattern.test(name))?.[1] ?? "other";
 }
 
-/** What is known once the pipeline and the job are stored, and what the runner adds of the job; rules cannot ask for it. */
+/** The variables that exist once the pipeline and the job are stored, and those of the job that the runner adds. Rules cannot see them. */
 export function persistedVariables({ run, project }: PipelineFacts, job: JobFacts | undefined): PredefinedValues {
   const { id, image, timeoutSeconds } = job ?? {};
   return {
@@ -54,7 +54,7 @@ export function persistedVariables({ run, project }: PipelineFacts, job: JobFact
   };
 }
 
-/** What the runner adds, which rules cannot ask for. */
+/** The variables that the runner adds. Rules cannot see them. */
 export function runnerVariables(runner: RunnerFacts): PredefinedValues {
   const { projectDir, buildsDir, isDisposable, version, architecture } = runner;
   return {

@@ -3,7 +3,7 @@ import type { PipelineFacts, UserFacts } from "./facts.ts";
 import { serverUrl } from "./project-variables.ts";
 import type { PredefinedValues } from "./values.ts";
 
-/** What GitLab says of the pipeline. */
+/** The variables of the pipeline. */
 export function pipelineVariables({ run }: PipelineFacts): PredefinedValues {
   const { source, id = 1, createdAt, name } = run;
   return {
@@ -15,7 +15,7 @@ export function pipelineVariables({ run }: PipelineFacts): PredefinedValues {
   };
 }
 
-/** What GitLab says of the merge request that the pipeline is of. */
+/** The variables of the merge request that the pipeline runs for. */
 export function mergeRequestVariables({ mergeRequest, project }: PipelineFacts): PredefinedValues {
   if (mergeRequest === undefined) return {};
   const { sourceBranch, targetBranch, baseSha, iid, title } = mergeRequest;
@@ -43,7 +43,7 @@ export function mergeRequestVariables({ mergeRequest, project }: PipelineFacts):
   };
 }
 
-/** What GitLab says of who started the pipeline. */
+/** The variables of the user who started the pipeline. */
 export function userVariables({ login, name, email }: UserFacts): PredefinedValues {
   return { GITLAB_USER_LOGIN: login, GITLAB_USER_NAME: name, GITLAB_USER_EMAIL: email };
 }

@@ -30,7 +30,7 @@ export interface PredefinedOptions {
   readonly pipeline: PipelineFacts;
   /** The job; absent for what holds for the whole pipeline, as `workflow:rules` and `include` see it. */
   readonly job?: JobFacts | undefined;
-  /** Where the job runs; absent while its rules are decided. */
+  /** The runner of the job. Absent while its rules are decided. */
   readonly runner?: RunnerFacts | undefined;
   /** Needed for a job with an environment, whose slug may hold a part of a digest. */
   readonly sha256?: Sha256 | undefined;

@@ -3,7 +3,7 @@ import type { ProjectFacts } from "./facts.ts";
 import { hostWithPort, type Remote } from "./remote.ts";
 import type { PredefinedValues } from "./values.ts";
 
-/** What GitLab says of the server and of the project; what only a server knows is left out. */
+/** The variables of the server and of the project. Those that only a server knows are left out. */
 export function projectVariables(project: ProjectFacts): PredefinedValues {
   const { remote, folder, defaultBranch, configPath = ".gitlab-ci.yml" } = project;
   const names = remote?.path.split("/") ?? [folder];
