@@ -6,7 +6,9 @@ import {
   type ListLanguage,
   mayBeAllowed,
   type OpenItem,
+  type OpenedStep,
   openReference,
+  outcomeOfAbort,
   outcomeOfThrown,
   type Run,
   signalWithTimeout,
@@ -161,16 +163,23 @@ async function runOpened(run: Run, list: ActionList, item: ListItem & OpenItem):
   const { scope, dir, root, posts } = list;
   const { invocation, path, title } = item;
   const { given, env, environment } = invocationOf(run, { ...scope, path }, invocation);
-  const opened = await openReference(run, invocation.step, {
-    caller: { dir, root, environment: scope.environment, source: { pointer: "", positionOf: undefined } },
-    path,
-    pointer: "",
-    inputNames: Object.keys(given),
-    knownInputs: mapObject(given, revealText),
-    env: {},
-  });
+  let opened: OpenedStep;
+  try {
+    opened = await openReference(run, invocation.step, {
+      caller: { dir, root, environment: scope.environment, source: { pointer: "", positionOf: undefined } },
+      path,
+      pointer: "",
+      inputNames: Object.keys(given),
+      knownInputs: mapObject(given, revealText),
+      env: {},
+    });
+  } catch (error) {
+    if (!run.signal.aborted) throw error;
+    return endWithout(outcomeOfThrown(run, error, "load"));
+  }
   const { component, fetch = { isHit: true, bytes: 0, durationMs: 0 } } = opened;
   if (component) tell(run, { type: "component-resolved", at: Date.now(), path, resource: component, fetch });
+  if (run.signal.aborted) return endWithout(outcomeOfAbort(run.signal.reason));
   const caller: ActionScope = { ...scope, environment };
   const id = invocation.name;
   const mayFail = (inner: Run): boolean => allowsFailure(inner, scope, invocation);
