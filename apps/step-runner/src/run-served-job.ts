@@ -109,6 +109,7 @@ function submissionOf(options: RunOptions, { id, job }: ServedJob): JobSubmissio
     })),
     timeoutMs: options.timeout,
     graceMs: options.grace,
+    isLenient: options.lenient,
   };
 }
 

@@ -104,23 +104,31 @@ async function stopOrHurry(
   }
 }
 
+/** Returns what the options of a command say about the jobs of a service. */
+export function tableOptions(given: ServiceOptions): Omit<JobTableOptions, "stateDir" | "env" | "onNote" | "lock"> {
+  return {
+    runner: { name: "step-runner", version: VERSION },
+    cache: cacheOptions(given),
+    // Not from open-engine.ts, which loads the engine.
+    program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
+    allowedExports: given.allowExport,
+    cacheDir: given.cacheDir,
+    traceSync: given.traceSync,
+    sources: sourcesOf(given).map(({ source }) => source),
+    isStrictEnv: given.strictEnv,
+    limits: { retentionMs: given.retention, maxJobs: given.maxJobs },
+  };
+}
+
 async function openTable(given: ServiceOptions, places: ServicePlaces, log: OperatorLog): Promise<JobTable> {
   const state = given.stateDir ?? userDirectories(process.env).state;
   const lock = readLock(given);
   privateDirectory(state);
   const options: Omit<JobTableOptions, "stateDir"> = {
+    ...tableOptions(given),
     env: withLauncher(process.env, state),
-    runner: { name: "step-runner", version: VERSION },
-    cache: cacheOptions(given),
-    // Not from open-engine.ts, which loads the engine.
-    program: (stateDir) => join(launcherDirectory(stateDir), "step-runner"),
     onNote: log,
-    allowedExports: given.allowExport,
-    cacheDir: given.cacheDir,
-    sources: sourcesOf(given).map(({ source }) => source),
     lock,
-    isStrictEnv: given.strictEnv,
-    limits: { retentionMs: given.retention, maxJobs: given.maxJobs },
   };
   const place = places.socket ?? `port ${places.port}`;
   for (let copy = 1; ; copy += 1) {

@@ -212,6 +212,14 @@ describe("on a port", () => {
     expect(stderr).toMatch(/\nstep-runner is listening on http:\/\/127\.0\.0\.1:\d+ with token [\w-]{32}\n$/);
   });
 
+  test("ci takes --lenient for the step files that steps load", async () => {
+    const world = createWorld();
+    writeFileSync(join(world.work, "step.yml"), "spec: {}\n---\n{exec: {command: [echo, ran]}, unknown: 1}\n");
+    const env = { STEPS: "[{name: a, step: ./}]", CI_JOB_ID: "78", CI_PROJECT_DIR: world.work };
+    expect(await world.run(["ci", "--port", "0"], { env })).toMatchObject({ code: 2, stdout: "" });
+    expect(await world.run(["ci", "--port", "0", "--lenient"], { env })).toMatchObject({ code: 0, stdout: "ran\n" });
+  });
+
   test("ci runs STEPS where they can be followed, writes the trace, and exits as they do", async () => {
     const world = createWorld();
     const steps = "[{name: a, script: 'echo up; while [ ! -e go ]; do sleep 0.05; done; echo err >&2; exit 3'}]";

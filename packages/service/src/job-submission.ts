@@ -31,6 +31,8 @@ export interface JobSubmission {
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: that of the service. */
   readonly graceMs?: number;
+  /** When true, unknown keys in the step files that are loaded are warnings. Default: false, they are errors. */
+  readonly isLenient?: boolean;
 }
 
 /** A job variable as a caller sends it. */
