@@ -1,5 +1,5 @@
-// Generates packages/proto/src/gen from proto/, and packages/model/src/gen from that; with --check only says whether they are
-// what is committed.
+// Writes everything that is generated: packages/proto/src/gen from proto/, packages/model/src/gen from that, then schemas and
+// references. With --check only says whether the first two are what is committed; the other scripts have a --check of their own.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -33,7 +33,10 @@ if (process.argv.includes("--check")) {
     rmSync(scratch, { recursive: true, force: true });
   }
 } else {
-  process.exitCode = run("buf", ["generate"]);
+  if (run("buf", ["generate"]) !== 0) process.exit(1);
   mkdirSync(dirname(typesFile), { recursive: true });
   writeFileSync(typesFile, jsonTypes(read(root, files[0])));
+  for (const script of ["schemas", "cli-docs", "diagnostics-docs", "conformance-table"]) {
+    if (run("node", ["--conditions=steps-source", join(root, "scripts", `${script}.mjs`)]) !== 0) process.exitCode = 1;
+  }
 }
