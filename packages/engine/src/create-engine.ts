@@ -43,7 +43,10 @@ export interface EngineOptions {
     /** Whether a git reference without a path mark may mean a path in a repository, if it is none itself. Default: yes. */
     readonly hasLegacyRefs?: boolean;
   };
-  /** Names and patterns of variables that fetched steps may export though they run code in programs of others; none by default. */
+  /**
+   * The variables, as names and patterns, that fetched steps may export even though they can make other programs run code.
+   * Default: none.
+   */
   readonly allowedExports?: readonly string[];
   /** Other sources for some components, which are then not looked up in the lock. */
   readonly sources?: readonly ComponentSource[];

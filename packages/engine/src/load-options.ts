@@ -1,6 +1,6 @@
 import type { LoaderOptions } from "./load-step.ts";
 
-/** How a step is fetched and compiled that nobody runs. */
+/** The way to fetch and compile a step without running it. */
 export interface LoadOptions extends Pick<
   LoaderOptions,
   "onDiagnostics" | "onNote" | "onProgress" | "isLenient" | "requiresTypes" | "vars"

@@ -263,7 +263,7 @@ export class StepLoader {
     return component;
   }
 
-  /** The copy of a component, which need not be there yet. One that was edited is not what the next step of this job is to run. */
+  /** Returns the copy of a component, which need not be there yet. A copy that a step edited is not used again. */
   #copy(component: ResolvedComponent): PrivateCopy {
     let copy = this.#copies.findLast((known) => known.source === component.dir);
     if (copy?.serves(component) !== true) {

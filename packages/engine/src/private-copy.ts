@@ -24,7 +24,7 @@ export class PrivateCopy {
     this.#component = component;
   }
 
-  /** Whether it is a copy of this component's tree, and nobody has changed it, as far as it is there. */
+  /** Says whether this is a copy of the component's tree that nobody has changed since it was made. */
   serves({ dir, isInPlace }: ResolvedComponent): boolean {
     if (isInPlace === true || dir !== this.source) return false;
     return this.#signature === undefined || treeSignature(this.root) === this.#signature;

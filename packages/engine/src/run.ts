@@ -149,8 +149,7 @@ export async function run(
 }
 
 /**
- * How a job ends whose journal could not be written: it was ended, and the trace that is folded as the events come tells so,
- * for there may be room where that is written.
+ * The outcome when the journal could not be written. The trace tells it all the same, because its disk may have room.
  */
 function failedOutcome(failure: EngineError, { wantsTrace }: RunHooks): Outcome {
   if (wantsTrace === false) throw failure;

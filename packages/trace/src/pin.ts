@@ -38,8 +38,8 @@ function keyOf(kind: string, uri: string, version: string): string {
 /** The job of a recorded run. */
 export interface RecordedJob {
   /**
-   * The job without its directories and without the values in `missing`, to which all that it could grant belongs. Its `vars` are
-   * those that were read, its `offeredEnv` those that steps inherited.
+   * The job without its directories and without the values in `missing`; every grant is among those. Its `vars` are those
+   * that were read, its `offeredEnv` those that steps inherited.
    */
   readonly job: Omit<Job, "grants" | "workDir" | "baseDir">;
   /** The directory in which its processes started: absolute, or empty when the trace does not name it. */

@@ -81,7 +81,7 @@ export async function removeIndexEntry(
 /** Returns the path of an entry. */
 export function indexPath(layout: Layout, key: Pick<IndexEntry, "kind" | "location" | "version">): string {
   const escaped = encodeURIComponent(key.version).replaceAll(/[*.]/g, (char) => (char === "." ? "." : "%2A"));
-  // Case is kept apart by the digest where a file system folds it.
+  // The digest keeps names apart on file systems that ignore case.
   const name = /^[a-z0-9._-]{1,200}$/.test(escaped) ? escaped : `${escaped.slice(0, 100)}-${sha256(key.version)}`;
   return join(layout.index, key.kind, sha256(key.location), `${name}.json`);
 }

@@ -99,7 +99,7 @@ export function findSource(
   return redirect(best.target, rest, request);
 }
 
-// A name that climbs is nobody's below.
+// A name with `..` lies below no prefix.
 function isBelow(location: string, prefix: string): boolean {
   return location.startsWith(prefix) && !location.slice(prefix.length).split("/").includes("..");
 }

@@ -7,8 +7,9 @@ import { type ComponentSource, findSource } from "./component-source.ts";
 import { reshaping } from "./reshaping.ts";
 
 /**
- * A cache that takes some components from elsewhere, by way of `stored`, and leaves the others to `cache`. They keep their names; where they came from is in `downloadLocation`.
- * A replay's pin holds as far as the other source has what it names: at least the tree.
+ * A cache that takes some components from elsewhere, by way of `stored`, and leaves the others to `cache`. They keep their
+ * names; where they came from is in `downloadLocation`. A replay's pin is checked on every digest that it names if the substitute
+ * is of the same kind, otherwise on `gitTree` alone.
  */
 export function sourcedCache(
   cache: ComponentCache,

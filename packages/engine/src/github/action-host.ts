@@ -57,7 +57,8 @@ export function openActionHost(options: HostOptions): OpenActionHost {
         scope: state.repository,
         onNote: options.onNote,
       });
-      // They differ from run to run, and the token is a secret: none of them is to be in a trace. A "true" is none.
+      // They differ from run to run, and the token is a secret. They are kept out of the trace; the value `true` is a switch,
+      // not a secret.
       return mapObject((await services).env, (value): RuntimeString => (value === "true" ? value : sensitive(value)));
     },
   };

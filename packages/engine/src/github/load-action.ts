@@ -94,7 +94,7 @@ async function loadInPlace(
   return compile(dir, { root: dir, isInPlace: true, name, resource, fetch, tools });
 }
 
-// Nobody has fetched the file that says it: it is of the job's own project, unless it lies elsewhere.
+// The calling file was not fetched, so it belongs to the job's project if it lies in the workspace.
 function repositoryOf({ dir }: LoadFrom, { workspace }: ActionTools): string {
   const inner = relative(workspace, dir);
   return inner === ".." || inner.startsWith("../") || isAbsolute(inner) ? dir : workspace;

@@ -4,7 +4,7 @@ import type { Level } from "../run/level.ts";
 import { type Run, tell } from "../run/run.ts";
 
 /**
- * Variables that make programs run code, or read settings that name code, which did not ask for it. Proxies are not among them,
+ * Variables that make unsuspecting programs run code, or read settings that name code. Proxies are not among them,
  * nor are the variables of the one tool that a step is there for, such as JAVA_HOME, GOFLAGS, CC or MAVEN_OPTS.
  */
 const REFUSED: readonly string[] = [

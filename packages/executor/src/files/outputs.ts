@@ -127,7 +127,7 @@ function valueOfEntry(entry: OutputEntry, output: OutputSpec | undefined): Value
   return parsed === undefined ? undefined : importValue(parsed.json);
 }
 
-// Only a whole text is shown: of a part of it the masker could not know that it is one of a secret.
+// The message quotes the whole text or nothing: the masker would not recognise a fragment of a secret.
 function describeUnreadable(entry: OutputEntry, output: OutputSpec | undefined): string {
   const text = entry.kind === "text" ? entry.text : "";
   const type = output?.type ?? "string";

@@ -49,7 +49,7 @@ export function skipReason(
   return holds(value) ? undefined : `if: ${shown(condition)} is false`;
 }
 
-// A text that an expression came to is a word about it, as shells and GitLab's rules have it.
+// A condition that gives a text is judged as shells and GitLab's rules judge a text.
 function holds(value: RuntimeValue): boolean {
   const plain = value instanceof Sensitive ? value.value : value;
   if (typeof plain === "string") return !["", "0", "false"].includes(plain.trim());

@@ -24,8 +24,8 @@ export interface SequenceCall {
 }
 
 /**
- * Runs the children in order up to the first that does not succeed, or all at once; then those that ask for it in any case,
- * then those behind `finally`; then makes the outputs of theirs.
+ * Runs the children in order up to the first that does not succeed, or all at once; then children whose condition holds after
+ * a failure, then `finally`; last, computes the list's outputs from the children's.
  */
 export async function runSequence(run: Run, level: Level, call: SequenceCall): Promise<StepEnd> {
   const { spec, definition, runStep } = call;

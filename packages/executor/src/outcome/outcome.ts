@@ -47,7 +47,7 @@ export function isSuccess(status: Status): boolean {
   return status === "success" || status === "skipped";
 }
 
-/** Whether `continue-on-error` is asked about it: what was cancelled is not allowed to have been. */
+/** Says whether `continue-on-error` applies. It never excuses a cancellation. */
 export function mayBeAllowed(status: Status): boolean {
   return !isSuccess(status) && status !== "cancelled";
 }

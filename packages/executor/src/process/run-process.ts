@@ -30,7 +30,7 @@ export interface ProcessPlan extends SpawnOrder {
 
 /** The end of a process and of its output. */
 export interface ProcessEnd extends SpawnedEnd {
-  /** What the step's log threw; absent: all the output was written. */
+  /** The error that the step's log threw. Absent when all the output was written. */
   readonly logFailure?: { readonly error: unknown };
 }
 
@@ -44,7 +44,7 @@ export interface LeftRunning {
 
 /** The time that leftover processes have between TERM and KILL. */
 const LEFTOVER_GRACE_MS = 500;
-/** How long the end of the output may take after the process has ended before somebody is looked for who holds it. */
+/** The time to wait for the end of the output after the exit before looking for another process that holds the pipe. */
 const END_OF_OUTPUT_MS = 200;
 const MAX_SILENCE_MS = 2000;
 /** More than a pipe can hold: what comes beyond it after the end was written by somebody else. */
@@ -147,7 +147,7 @@ async function drain(pump: OutputPump, pipes: OutputPipes, plan: ProcessPlan): P
   await isWithin(pump.ended, END_OF_OUTPUT_MS);
 }
 
-// Whoever goes on printing is heard as long as a process that has ended may still be read.
+// The output of a process that goes on printing is read for END_OF_OUTPUT_MS more; what it prints later is dropped.
 async function leave(pump: OutputPump): Promise<void> {
   if (!(await isWithin(pump.ended, END_OF_OUTPUT_MS))) await pump.mute();
 }

@@ -22,7 +22,7 @@ export interface ActionRunner {
   runWorkflowJob(run: Run, level: Level, definition: StepsDefinition): Promise<StepEnd>;
   /** Runs what actions want done after the job's last step, the last first. Returns the first failure; `undefined`: none. */
   runPosts(run: Run): Promise<Outcome | undefined>;
-  /** Puts what steps that ran at the same time have added to the PATH in front of it for all steps to come. Returns the exports. */
+  /** Prepends to PATH, for all later steps, the folders that parallel steps added. Returns the exports. */
   joinPaths(
     run: Run,
     environment: Environment,

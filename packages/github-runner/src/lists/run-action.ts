@@ -22,7 +22,7 @@ export async function runAction(run: Run, call: ActionCall, prepared?: ActionIns
     return runScript(run, scope, { definition, id: call.caller.job.takeId(call.id === "" ? "__run" : call.id) });
   }
   const instance = createInstance(run, call, prepared);
-  // A step that is tried again is the same: what it began is ended once.
+  // All attempts share one instance, so its `post` runs once.
   call.caller.job.keepInstance(call.path, instance);
   await instance.call.opened.bring?.();
   if (prepared === undefined) await runPreInPlace(run, instance);

@@ -101,7 +101,7 @@ export interface ComponentKind<Request> {
   ofPath?(path: string): Request | undefined;
   /** The same request with its folder moved, for a kind that is named by where it lies. */
   moved?(request: Request, move: (path: string) => string): Request;
-  /** A request for what stands in for another component of this kind, with what it takes over from the request for that. */
+  /** Completes the request for a substitute with what it inherits from the original request: a tag, a digest, credentials. */
   standingIn?(request: Request, original: Request, written: string): Request;
   /** How a lock fixes components of this kind; absent for a kind that is on this machine only. */
   readonly lock?: ComponentLock<Request>;
