@@ -6,7 +6,7 @@ import type { ComponentCache, FoundComponent, ResolvedComponent, ResolveOptions 
 import type { CacheContext } from "./context.ts";
 import { DEFAULT_LIMITS, type Limits, throwIfCancelled } from "@steps/transfer";
 import { asCacheError, CacheError } from "./cache-error.ts";
-import { fetcherOf } from "./fetcher.ts";
+import { fetcherOf } from "./fetchers.ts";
 import type { Flights } from "./single-flight.ts";
 import { type Layout, openLayout } from "./store/layout.ts";
 import { createLeases } from "./store/lease.ts";

@@ -1,8 +1,10 @@
-import type { FileDigests } from "./local/local-component.ts";
 import type { Limits } from "@steps/transfer";
 import type { Flights } from "./single-flight.ts";
 import type { Layout } from "./store/layout.ts";
 import type { Leases } from "./store/lease.ts";
+
+/** The digests of files that were read before, so that a folder that many steps use is read only once. */
+type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
 
 /** The state that the parts of one cache object share. */
 export interface CacheContext {

@@ -1,4 +1,3 @@
-import type { ComponentRequest } from "@steps/model/kinds";
 import type { FoundComponent, ResolveOptions } from "./component.ts";
 import type { CacheContext } from "./context.ts";
 import type { Proved } from "./open-indexed.ts";
@@ -12,23 +11,4 @@ export interface Fetcher<Request> {
   prove?(context: CacheContext, entry: IndexEntry): Proved | Promise<Proved>;
   /** Tells whether an entry may say that a version leads to this text; absent for a kind that is used where it is. */
   isResolved?(resolved: string): boolean;
-}
-
-type Fetchers = { readonly [Request in ComponentRequest as Request["kind"]]: () => Promise<Fetcher<Request>> };
-
-/** Each kind is loaded when it is first used: a hit in the index pays for no archive reader and no git. */
-const FETCHERS: Fetchers = {
-  git: async () => (await import("./git/git-component.ts")).gitFetcher,
-  zip: async () => (await import("./zip/zip-component.ts")).zipFetcher,
-  oci: async () => (await import("./oci/oci-component.ts")).ociFetcher,
-  local: async () => (await import("./local/local-component.ts")).localFetcher,
-};
-
-/** The fetcher of a request's, or of an entry's, kind. */
-export async function fetcherOf<Request extends ComponentRequest>({
-  kind,
-}: {
-  readonly kind: Request["kind"];
-}): Promise<Fetcher<Request>> {
-  return (await FETCHERS[kind]()) as never;
 }

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerifyReport } from "./component.ts";
 import type { CacheContext } from "./context.ts";
-import { fetcherOf } from "./fetcher.ts";
+import { fetcherOf } from "./fetchers.ts";
 import { isUsableStore } from "./git/git-store.ts";
 import { indexFiles, listBlobs, listTrees, namesIn } from "./maintenance.ts";
 import type { IndexEntry } from "./store/index-entry.ts";

@@ -11,9 +11,6 @@ import { CacheError } from "../cache-error.ts";
 import type { FolderHash } from "../tree/tree-hash.ts";
 import { hashFolder } from "../tree/tree-hash.ts";
 
-/** The digests of files that were read before, so that a folder that many steps use is read only once. */
-export type FileDigests = Map<string, { readonly signature: string; readonly digest: string }>;
-
 export const localFetcher: Fetcher<RequestOf<"local">> = { resolve: resolveLocal };
 
 /**
