@@ -8,7 +8,7 @@ import type {
   SpecDefinition,
   StepInvocation,
 } from "../src/definition/index.ts";
-import type { StepReference } from "../src/reference/index.ts";
+import type { StepReference } from "../src/reference.ts";
 
 /** Any JSON value; numbers are finite, and `-0` is left out because JSON text does not tell it from `0`. */
 export const anyValue: fc.Arbitrary<Value> = fc

@@ -17,10 +17,11 @@ import {
   type Spec,
   type SpecDefinition,
   type StepInvocation,
+  type StepReference,
 } from "./definition.ts";
 import { StepsError } from "../error.ts";
 import { isNamed, kindOf } from "../reference/kinds.ts";
-import { parseReference, isReferenceProblem, type StepReference } from "../reference/reference.ts";
+import { parseReference, isReferenceProblem } from "../reference/reference.ts";
 import { decodeGithubInvocation, decodeGithubPart, encodeGithubInvocation, encodeGithubPart } from "./github.ts";
 import { decodeControl, decodeDuration, encodeControl, encodeDuration } from "./control.ts";
 import { createObject, mapObject } from "../value/value.ts";

@@ -1,5 +1,5 @@
 import type { GithubInvocation, GithubPart } from "./github.ts";
-import type { StepReference } from "../reference/reference.ts";
+import type { WrittenReference } from "../reference/reference.ts";
 import type { Value, ValueType } from "../value/value.ts";
 
 /** The inputs, outputs and secrets that a step declares. */
@@ -124,6 +124,20 @@ export interface StepControl {
 export interface SpecDefinition {
   readonly spec: Spec;
   readonly definition: Definition;
+}
+
+/** Names the source of a step's files in an invocation. */
+export type StepReference = WrittenReference | InlineReference;
+
+/** A definition written in place. */
+export interface InlineReference {
+  readonly kind: "inline";
+  readonly specDefinition: SpecDefinition;
+  /**
+   * True for a list item that is written in place: it sees the inputs of the step that it is written in (conformance
+   * section 20 C19).
+   */
+  readonly seesCallerInputs: boolean;
 }
 
 /** A spec that takes nothing and gives nothing. */

@@ -1,7 +1,6 @@
-import type { SpecDefinition } from "../definition/definition.ts";
+import type { SpecDefinition, StepReference } from "../definition/definition.ts";
 import type { Job } from "../job.ts";
-import type { StepReference } from "../reference/reference.ts";
-import type { FetchReport, Resource } from "./resource.ts";
+import type { Resource } from "../reference/resource.ts";
 import type { Outcome, Status, StepFailure } from "../status.ts";
 import type { RuntimeString, RuntimeValue, Value } from "../value/value.ts";
 
@@ -83,6 +82,13 @@ export interface ComponentResolved {
   readonly path: string;
   readonly resource: Resource;
   readonly fetch: FetchReport;
+}
+
+/** The cost of bringing a component here. */
+export interface FetchReport {
+  readonly isHit: boolean;
+  readonly bytes: number;
+  readonly durationMs: number;
 }
 
 /** A step was fetched and compiled and its inputs and environment are known; its command or children come next. */

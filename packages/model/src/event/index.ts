@@ -1,6 +1,7 @@
 export type {
   Annotation,
   ComponentResolved,
+  FetchReport,
   LogStreamDigest,
   LogSummary,
   Observe,
@@ -19,4 +20,4 @@ export type {
   StepPlanned,
   VariableRead,
 } from "./event.ts";
-export type { FetchReport, Resource } from "./resource.ts";
+export type { Resource } from "../reference/resource.ts";

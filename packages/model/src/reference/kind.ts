@@ -1,6 +1,6 @@
 import type { Step_ReferenceJson } from "../gen/step-json.ts";
 import type { ReferenceProblem } from "./reference-problem.ts";
-import type { Resource } from "../event/resource.ts";
+import type { Resource } from "./resource.ts";
 
 /** The text of a short form, without blanks at its ends. */
 export interface ShortForm {

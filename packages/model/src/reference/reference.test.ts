@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { formatReference, isReferenceProblem, parseReference, type StepReference } from "./reference.ts";
+import { formatReference, isReferenceProblem, parseReference } from "./reference.ts";
+import type { StepReference } from "../definition/definition.ts";
 
 const digest = "0a".repeat(32);
 

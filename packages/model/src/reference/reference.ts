@@ -1,27 +1,15 @@
-import type { SpecDefinition } from "../definition/definition.ts";
 import { CONTROL, type ReferenceProblem } from "./reference-problem.ts";
 import { isNamed, kindOf, KINDS, type NamedReference } from "./kinds.ts";
 import type { ReferenceKind, ShortForm } from "./kind.ts";
 import { SCHEME } from "./paths.ts";
 
-/** Names the source of a step's files in an invocation. */
-export type StepReference = NamedReference | DynamicReference | InlineReference;
+/** A reference that names the source of a step, outright or once expanded. A definition written in place names none. */
+export type WrittenReference = NamedReference | DynamicReference;
 
 /** Becomes another reference once its expressions are expanded. */
 export interface DynamicReference {
   readonly kind: "dynamic";
   readonly text: string;
-}
-
-/** A definition written in place. */
-export interface InlineReference {
-  readonly kind: "inline";
-  readonly specDefinition: SpecDefinition;
-  /**
-   * True for a list item that is written in place: it sees the inputs of the step that it is written in (conformance
-   * section 20 C19).
-   */
-  readonly seesCallerInputs: boolean;
 }
 
 /** File names looked for in a folder, in this order. */
@@ -40,7 +28,7 @@ const ALL: readonly ReferenceKind<NamedReference>[] = Object.values(KINDS);
  *
  * @see docs/reference/references.md
  */
-export function parseReference(text: string): StepReference | ReferenceProblem {
+export function parseReference(text: string): WrittenReference | ReferenceProblem {
   const parsed = parseTrimmed(text.trim());
   if (isReferenceProblem(parsed)) return parsed;
   const { url, dir, path } = parsed as { readonly url?: string; readonly dir?: string; readonly path?: string };
@@ -49,7 +37,7 @@ export function parseReference(text: string): StepReference | ReferenceProblem {
   return isBlank ? { message: "The reference has a path that ends in a blank" } : parsed;
 }
 
-function parseTrimmed(trimmed: string): StepReference | ReferenceProblem {
+function parseTrimmed(trimmed: string): WrittenReference | ReferenceProblem {
   if (trimmed === "") return { message: "The reference is empty" };
   if (trimmed.length > MAX_REFERENCE_LENGTH) return { message: "The reference is too long" };
   if (trimmed.includes("${{")) return { kind: "dynamic", text: trimmed };
@@ -67,7 +55,7 @@ function parseTrimmed(trimmed: string): StepReference | ReferenceProblem {
 }
 
 /** Whether `parseReference()` found a problem. */
-export function isReferenceProblem(parsed: StepReference | ReferenceProblem): parsed is ReferenceProblem {
+export function isReferenceProblem(parsed: { readonly kind: string } | ReferenceProblem): parsed is ReferenceProblem {
   return !("kind" in parsed);
 }
 
@@ -77,7 +65,7 @@ export function isReferenceProblem(parsed: StepReference | ReferenceProblem): pa
  * Some references exist in the expanded form only and have no such text: a revision with an `@`, a zip whose URL does
  * not end in `.zip`, empty segments in the path of a git URL, a folder of an image that begins with a blank.
  */
-export function formatReference(reference: StepReference): string {
+export function formatReference(reference: WrittenReference | { readonly kind: "inline" }): string {
   if (reference.kind === "dynamic") return reference.text;
   return isNamed(reference) ? kindOf(reference).format(reference, isReadAs) : "(inline)";
 }

@@ -1,4 +1,4 @@
-import type { ComponentKindName } from "../reference/kinds.ts";
+import type { ComponentKindName } from "./kinds.ts";
 
 /** A component of steps, or a tool that a step ran: where it came from and exactly what it was. */
 export interface Resource {
@@ -19,11 +19,4 @@ export interface Resource {
   readonly isMutable: boolean;
   /** The URL that the bytes came from, if a mirror stood in for `uri`. */
   readonly downloadLocation?: string;
-}
-
-/** The cost of bringing a component here. */
-export interface FetchReport {
-  readonly isHit: boolean;
-  readonly bytes: number;
-  readonly durationMs: number;
 }
