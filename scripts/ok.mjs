@@ -15,6 +15,7 @@ const checks = [
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
   ["entries of packages", "node", ["scripts/entries.mjs"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
+  ["folders", "node", ["scripts/folder-cycles.mjs"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
   ["types", "tsc", ["-b"]],
