@@ -16,6 +16,7 @@ const checks = [
   ["entries of packages", "node", ["scripts/entries.mjs"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["folders", "node", ["scripts/folder-cycles.mjs"]],
+  ["unused code and dependencies", "knip", ["--no-config-hints"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
   ["types", "tsc", ["-b"]],

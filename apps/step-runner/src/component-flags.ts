@@ -4,7 +4,7 @@ import { type ComponentSource, type Lock, parseComponentSource, parseLock } from
 import { readText } from "./read-source.ts";
 
 /** The lock where none is named. */
-export const LOCK_FILE = "steps.lock";
+const LOCK_FILE = "steps.lock";
 const MAX_LOCK_BYTES = 64 * 1024 * 1024;
 
 /** A source for components as a flag names it. */

@@ -37,6 +37,6 @@ export function openEngine(
 }
 
 /** A program that starts this one again, for built-in steps. */
-export function ownProgram(stateDir: string): string {
+function ownProgram(stateDir: string): string {
   return join(launcherDirectory(stateDir), "step-runner");
 }

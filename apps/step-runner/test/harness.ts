@@ -29,7 +29,7 @@ export interface Running {
   kill(signal: Signal): void;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;

@@ -15,7 +15,7 @@ export interface Row {
 }
 
 export const node: string = process.execPath;
-export const root: string = join(import.meta.dirname, "../../..");
+const root: string = join(import.meta.dirname, "../../..");
 export const command: string = join(root, "node_modules/.bin/step-runner");
 
 /** The middle of a list of numbers. */

@@ -4,7 +4,7 @@ import { createGitRepository, type GitRepository, tempDir } from "@steps/testkit
 import { runCheckout } from "../src/checkout/checkout.ts";
 
 /** The messages and the outputs of a checkout. */
-export interface Checked {
+interface Checked {
   readonly outputs: Record<string, string>;
   readonly state: Record<string, string>;
   readonly log: string[];

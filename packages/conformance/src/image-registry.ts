@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 
 /** A file of an image. */
-export interface ImageFile {
+interface ImageFile {
   readonly name: string;
   readonly content: string;
   readonly executable: boolean;

@@ -13,7 +13,7 @@ export interface Case {
 }
 
 /** The folder of the corpus. */
-export const corpusDir: string = fileURLToPath(new URL("../../../conformance/", import.meta.url));
+const corpusDir: string = fileURLToPath(new URL("../../../conformance/", import.meta.url));
 
 /** Every case below `cases/`, in order of its file. @throws {Error} for what is no list of cases */
 export function readCases(dir: string = corpusDir): Case[] {

@@ -1,5 +1,5 @@
 /** The kinds of flags, by what `--help` and the reference say of them. */
-export type FlagType =
+type FlagType =
   | "boolean"
   | "text"
   | "path"

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from "./kit/random.ts";
 
 /** The choices of one attempt. */
-export interface Attempt {
+interface Attempt {
   /** Everything that the attempt chooses, it chooses with this: the same seed is the same attempt. */
   readonly random: Random;
   readonly seed: number;

@@ -12,14 +12,14 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 const SOURCES = "--conditions=steps-source";
 
 /** The end of one of our programs, and its output. */
-export interface Ended {
+interface Ended {
   readonly status: number | null;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
 /** A program of ours that runs; it is killed when the test ends. */
-export interface Running {
+interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   /** Resolves with what was written so far when it contains the text. */

@@ -11,7 +11,7 @@ import { compileCache, hasProgram, startKubernetesServer, startSshServer, tempDi
 const COMMAND = resolve(import.meta.dirname, "../../../node_modules/.bin/step-runner");
 
 /** A way to a service that runs, and what has to be done when it is not needed any more. */
-export interface Way extends AsyncDisposable {
+interface Way extends AsyncDisposable {
   readonly dial: Dial;
   /** The path at which the service's jobs find the folder that was given. */
   readonly data: string;

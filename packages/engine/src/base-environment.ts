@@ -5,7 +5,7 @@ import { EngineError } from "./engine-error.ts";
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the operating system that every step gets; the rest has to be named by the step or its caller. */
-export const AMBIENT_NAMES: readonly string[] = [
+const AMBIENT_NAMES: readonly string[] = [
   "HOME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "NO_PROXY", "PATH", "SHELL", "TERM",
   "TMPDIR", "TZ", "USER", "all_proxy", "http_proxy", "https_proxy", "no_proxy",
 ]; // oxfmt-ignore

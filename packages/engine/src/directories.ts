@@ -35,7 +35,7 @@ function homeOf(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 /** The hint for a state directory that cannot be used. */
-export const STATE_HINT = "Name another directory with --state-dir or STEP_RUNNER_STATE_DIR.";
+const STATE_HINT = "Name another directory with --state-dir or STEP_RUNNER_STATE_DIR.";
 
 /**
  * Makes a directory that only we may write to, whatever the umask, or takes one that is so. One that was there keeps its

@@ -9,7 +9,7 @@ import type { Masker, MaskStream } from "@steps/trace/mask";
 type StreamName = "stdout" | "stderr";
 
 /** The place in which bytes of a step were stored. */
-export interface StoredOutput {
+interface StoredOutput {
   /** The path of the log, relative to the run's directory. */
   readonly file: string;
   readonly offset: number;

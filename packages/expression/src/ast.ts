@@ -16,7 +16,7 @@ interface Span {
   readonly end: number;
 }
 
-export interface LiteralNode extends Span {
+interface LiteralNode extends Span {
   readonly kind: "literal";
   readonly value: null | boolean | number | string;
 }

@@ -2,7 +2,7 @@ import { StepsError } from "@steps/model";
 import { nearest } from "@steps/model/diagnostic";
 
 /** The text is not an expression. */
-export type ExpressionSyntaxErrorCode =
+type ExpressionSyntaxErrorCode =
   | "UNTERMINATED_EXPRESSION"
   | "UNTERMINATED_STRING"
   | "EMPTY_EXPRESSION"
@@ -17,7 +17,7 @@ export type ExpressionSyntaxErrorCode =
   | "TOO_MANY_NODES";
 
 /** The expression has no value, or not one that fits. */
-export type ExpressionValueErrorCode =
+type ExpressionValueErrorCode =
   | "UNKNOWN_NAME"
   | "UNKNOWN_FUNCTION"
   | "UNKNOWN_KEY"

@@ -1,6 +1,6 @@
 import { ExpressionError, type ExpressionErrorCode } from "./error.ts";
 
-export type TokenKind = "end" | "name" | "number" | "single-quoted" | "double-quote" | "symbol";
+type TokenKind = "end" | "name" | "number" | "single-quoted" | "double-quote" | "symbol";
 
 /**
  * A cursor over a template, standing on one token. The closing `}}` is no token of its own: in `{a: {b: 1}}}}` only the

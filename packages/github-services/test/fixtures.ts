@@ -28,7 +28,7 @@ export interface Job {
   ) => Promise<Answers>;
 }
 
-export interface Answers {
+interface Answers {
   readonly results: readonly unknown[];
   readonly errors: readonly (string | undefined)[];
   /** All that the client printed. */

@@ -19,7 +19,7 @@ export interface Wire {
   readonly raw: (text: string) => Promise<string>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | object;
 }

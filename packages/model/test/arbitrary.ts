@@ -19,7 +19,7 @@ export const anyValue: fc.Arbitrary<Value> = fc
  * Makes names of inputs, outputs, variables and steps. `__proto__` is left out, because protobuf's own maps cannot hold
  * it.
  */
-export const anyName: fc.Arbitrary<string> = fc
+const anyName: fc.Arbitrary<string> = fc
   .stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/)
   .filter((name) => name !== "__proto__");
 

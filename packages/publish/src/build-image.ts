@@ -43,7 +43,7 @@ export interface BuiltLayout {
 const LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip";
 const CONFIG_TYPE = "application/vnd.oci.image.config.v1+json";
 export const VERSION_ANNOTATION = "org.opencontainers.image.version";
-export const REF_ANNOTATION = "org.opencontainers.image.ref.name";
+const REF_ANNOTATION = "org.opencontainers.image.ref.name";
 
 /**
  * Builds an image for one or more platforms into a new folder, in the OCI layout. The same input gives the same bytes.

@@ -16,7 +16,7 @@ export function tableOptions(dir: string): JobTableOptions {
   };
 }
 
-export function compile(steps: unknown): SpecDefinition {
+function compile(steps: unknown): SpecDefinition {
   const { specDefinition, diagnostics } = compileStepList({ name: "steps.yml", text: JSON.stringify(steps) });
   if (specDefinition === undefined) throw new Error(JSON.stringify(diagnostics));
   return specDefinition;

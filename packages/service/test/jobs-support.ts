@@ -5,7 +5,7 @@ import type { JobHandle, JobTable } from "../src/index.ts";
 import { type JobTableOptions, openJobTable } from "../src/jobs/open-job-table.ts";
 import { never, tableOptions } from "./job-fixtures.ts";
 
-export { compile, never, scriptJob, stepsJob, tableOptions } from "./job-fixtures.ts";
+export { never, scriptJob, stepsJob, tableOptions } from "./job-fixtures.ts";
 
 /** Whether a process runs; one that ended and waits to be buried does not. */
 export function isRunning(pid: number): boolean {

@@ -5,7 +5,7 @@ import { maskString } from "./redact-value.ts";
 import type { Exempt, Kind, Omitted, Rule, Rules } from "./redaction-rules.ts";
 
 /** How what has a kind is stored. */
-export type Handlers = Readonly<Record<Kind, (value: never) => unknown>>;
+type Handlers = Readonly<Record<Kind, (value: never) => unknown>>;
 
 /**
  * Returns a copy without secrets and without the fields that are omitted: a value that has a kind goes through its handler, an

@@ -18,7 +18,7 @@ export interface Automaton {
   scanText(text: string, onHit: OnHit): number;
 }
 
-export type OnHit = (end: number, length: number) => void;
+type OnHit = (end: number, length: number) => void;
 
 // States with a full row of transitions; the shallow ones, where nearly all of a text is spent.
 const MAX_DENSE_CELLS = 1 << 21;

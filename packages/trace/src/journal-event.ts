@@ -48,11 +48,11 @@ export interface RedactedJob extends Pick<Job, "entry" | "name" | "source" | "mo
   readonly grants?: Vals;
 }
 
-export interface JournalStepOpened extends Omit<StepOpened, "reference"> {
+interface JournalStepOpened extends Omit<StepOpened, "reference"> {
   readonly reference?: Step_ReferenceJson;
 }
 
-export interface JournalVariableRead extends Omit<VariableRead, "value"> {
+interface JournalVariableRead extends Omit<VariableRead, "value"> {
   readonly value: ValJson;
 }
 
@@ -73,7 +73,7 @@ export interface JournalProcessStarting extends Omit<ProcessStarting, "command" 
   readonly env: Vals;
 }
 
-export interface JournalSecretFound extends Omit<SecretFound, "values"> {
+interface JournalSecretFound extends Omit<SecretFound, "values"> {
   /** How many; nothing of the values is kept. */
   readonly count: number;
 }

@@ -5,7 +5,7 @@ import type { ValJson } from "@steps/proto";
 import { MASK, type Masker, type SecretOrigin } from "./mask.ts";
 
 /** A value above this many bytes is stored as its digest. */
-export const MAX_VALUE_BYTES: number = 1024 * 1024;
+const MAX_VALUE_BYTES: number = 1024 * 1024;
 // Deeper than any reader of protobuf's JSON has to follow.
 const MAX_VALUE_DEPTH = 64;
 

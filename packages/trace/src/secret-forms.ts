@@ -1,7 +1,7 @@
 import { base64Forms, dumpForms, hexForms, textForms } from "./secret-encodings.ts";
 
 /** Below this many bytes a secret is not looked for at all: masking it would ruin the log. */
-export const MIN_SECRET_BYTES = 5;
+const MIN_SECRET_BYTES = 5;
 /** The length in bytes from which on the encodings of a secret are looked for too. */
 const MIN_ENCODED_BYTES = 8;
 const MIN_FORM_LENGTH = 6;

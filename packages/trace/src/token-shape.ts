@@ -10,7 +10,7 @@ export interface TokenScanner {
   scan(bytes: Uint8Array, start: number, onToken: OnToken): void;
 }
 
-export type OnToken = (start: number, end: number, continued: boolean) => void;
+type OnToken = (start: number, end: number, continued: boolean) => void;
 
 // The prefixes of the runner's own list (its FF_MASK_ALL_DEFAULT_TOKENS), and two of the token overview in GitLab's documentation
 // that came later: those of runners that were registered in the old way, and of workspaces.

@@ -9,7 +9,7 @@ import { createRecorder, createResultTree } from "../src/index.ts";
 import { createJournal, type JournalEvent } from "../src/entries/journal.ts";
 import { createMasker, createRedactor, type Masker } from "../src/entries/mask.ts";
 
-export const START = Date.UTC(2026, 0, 31, 12, 0, 0);
+const START = Date.UTC(2026, 0, 31, 12, 0, 0);
 export const SECRET = "correct-horse/battery+staple";
 
 const exec: ExecDefinition = { type: "exec", command: ["echo", "${{ inputs.text }}"], env: {} };
@@ -73,7 +73,7 @@ export interface StepOptions {
   readonly at?: number;
 }
 
-export function placesIn(dir: string): Places {
+function placesIn(dir: string): Places {
   return {
     workDir: `${dir}/work`,
     stepDir: `${dir}/cache/echo`,

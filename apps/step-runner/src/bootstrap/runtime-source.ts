@@ -8,7 +8,7 @@ import { BootstrapError } from "./bootstrap-error.ts";
 import { ownStart } from "./start.ts";
 
 /** A file of a runtime folder. */
-export interface RuntimeFile {
+interface RuntimeFile {
   /** The path of the file in the folder. */
   readonly path: string;
   readonly bytes: number;

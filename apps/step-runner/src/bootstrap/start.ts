@@ -14,7 +14,7 @@ export interface Start {
 }
 
 /** Ours, and the programs of GitLab that it may stand in for. */
-export type ProgramName = (typeof NAMES)[number];
+type ProgramName = (typeof NAMES)[number];
 
 type Environment = Record<string, string | undefined>;
 

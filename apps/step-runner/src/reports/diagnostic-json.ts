@@ -3,7 +3,7 @@ import { type Checked, countDiagnostics } from "./checked.ts";
 import { regionOf } from "./region.ts";
 
 /** One diagnostic, in a form that does not change: members may be added. */
-export interface DiagnosticJson {
+interface DiagnosticJson {
   /** The name of what was read: a path as it was given, `STEPS`, `<stdin>`, a reference with a path in it. */
   readonly file: string;
   /** The number of the line, from 1. Line and columns are absent where the diagnostic has no place. */
@@ -43,7 +43,7 @@ export function toReportJson(checked: readonly Checked[]): ReportJson {
 }
 
 /** `name` stands in where the diagnostic has no place. */
-export function toDiagnosticJson(diagnostic: Diagnostic, name: string): DiagnosticJson {
+function toDiagnosticJson(diagnostic: Diagnostic, name: string): DiagnosticJson {
   const { position, code, severity, message, hint } = diagnostic;
   const region = position === undefined ? undefined : regionOf(position);
   return {

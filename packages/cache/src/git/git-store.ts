@@ -27,7 +27,7 @@ export async function createStore(dir: string, algorithm: "sha1" | "sha256" = "s
  * Returns the reason for which git must not be started in a store, or `undefined` if there is none: a step may have
  * written to it, and git runs programs that a repository's own configuration names.
  */
-export function storeProblem(dir: string): string | undefined {
+function storeProblem(dir: string): string | undefined {
   if (lstatSync(join(dir, "commondir"), { throwIfNoEntry: false }) !== undefined)
     return "it refers to another repository";
   const config = readFileSync(join(dir, "config"), "utf8");

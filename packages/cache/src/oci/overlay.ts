@@ -3,7 +3,7 @@ import { CacheError } from "../cache-error.ts";
 import { nameProblem, quote, type TarEntry, unsafe } from "@steps/transfer/archive";
 
 /** The place of a file's content: an entry of a layer. */
-export interface Source {
+interface Source {
   readonly layer: number;
   readonly ordinal: number;
 }

@@ -58,7 +58,7 @@ export async function writeIndexEntry(layout: Layout, entry: IndexEntry): Promis
 }
 
 /** Writes a file at a temporary place, makes it durable and moves it where it belongs. */
-export async function writeAtomically(layout: Layout, path: string, content: string): Promise<void> {
+async function writeAtomically(layout: Layout, path: string, content: string): Promise<void> {
   const temporary = uniquePath(layout.tmp);
   const file = await open(temporary, "wx", 0o600);
   try {

@@ -7,7 +7,7 @@ import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.
 /** The keys of which an item of a list has one: they say what it does. */
 export const KIND_KEYS = ["step", "func", "script", "action", "uses", "exec", "run", "steps", "parallel"] as const;
 /** Those that name a GitHub action. */
-export const ACTION_KEYS: readonly string[] = ["action", "uses"];
+const ACTION_KEYS: readonly string[] = ["action", "uses"];
 /** Those that are a definition written in place. */
 export const INLINE_KINDS: readonly string[] = Object.keys(BODY_KEYS);
 

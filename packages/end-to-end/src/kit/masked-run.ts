@@ -28,7 +28,7 @@ export async function runMaskedScript(user: User, secret: string, script: string
 }
 
 /** Returns all texts that were printed and written so far. */
-export function placesOf(user: User, { stdout, stderr }: Ended): Seen["places"] {
+function placesOf(user: User, { stdout, stderr }: Ended): Seen["places"] {
   const printed = [
     { path: "stdout", content: latin1(stdout) },
     { path: "stderr", content: latin1(stderr) },

@@ -7,7 +7,7 @@ import { killAll, processesOf } from "./processes.ts";
 const BIN = resolve(import.meta.dirname, "../../../../node_modules/.bin");
 
 /** The built command, as users have it; STEP_RUNNER_TEST_COMMAND names another build. */
-export const COMMAND: string = process.env["STEP_RUNNER_TEST_COMMAND"] ?? join(BIN, "step-runner");
+const COMMAND: string = process.env["STEP_RUNNER_TEST_COMMAND"] ?? join(BIN, "step-runner");
 
 export interface Ended {
   readonly code: number | null;
@@ -24,7 +24,7 @@ export interface Running {
   printed(text: string): Promise<void>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** File descriptors for standard output and error, in place of pipes. */

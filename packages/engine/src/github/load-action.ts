@@ -45,7 +45,7 @@ export interface ActionTools {
 }
 
 /** A copy that is made when it is needed. */
-export interface ActionCopy {
+interface ActionCopy {
   /** The path that the copy will have. */
   readonly root: string;
   /** The path of the same tree, to be read before there is a copy. */

@@ -5,7 +5,7 @@ import { findMalformed } from "@steps/model/utf8";
 import { importValue, parseJson } from "../values/json-value.ts";
 
 /** The longest line of an output or export file. */
-export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 
 /** The most outputs or exports that one file may hold: a trace has them all, and so has the memory. */
 export const MAX_ENTRIES: number = 100_000;
@@ -25,7 +25,7 @@ export type OutputEntry =
   | { readonly kind: "text"; readonly line: number; readonly name: string; readonly text: string };
 
 /** A line that is no output. */
-export interface OutputFileProblem {
+interface OutputFileProblem {
   /** From 1. */
   readonly line: number;
   /** Does not quote the line, which may hold a secret. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 /** The most that a step may write to its output file or its export file. */
-export const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
+const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
 
 /** The content of a file that a step wrote, or what is wrong with the file. */
 export type StepFileContent = { readonly content: Buffer } | { readonly problem: string };

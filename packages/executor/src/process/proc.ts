@@ -11,7 +11,7 @@ export interface Moment {
 const MAX_AGE_MS = 60_000;
 
 /** The moment that is now; `undefined` where there is no `/proc`. */
-export function currentMoment(): Moment | undefined {
+function currentMoment(): Moment | undefined {
   try {
     const lastPid = Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ")[4]);
     return Number.isInteger(lastPid) ? { lastPid, atMs: Date.now() } : undefined;

@@ -40,7 +40,7 @@ export interface ActionInvocations {
 export type ExpandGiven = (item: { readonly invocation: StepInvocation; readonly path: string }) => GivenToAction;
 
 /** The inputs and variables of an item, expanded. */
-export interface GivenToAction {
+interface GivenToAction {
   readonly given: Readonly<Record<string, RuntimeValue>>;
   readonly env: Readonly<Record<string, RuntimeString>>;
 }

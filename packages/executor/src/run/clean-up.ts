@@ -2,7 +2,7 @@ import { Cancelled } from "../outcome/cancelled.ts";
 import type { Run } from "./run.ts";
 
 /** How long what has to be done in any case may take once the run was aborted. */
-export const CLEAN_UP_MS = 300_000;
+const CLEAN_UP_MS = 300_000;
 
 /**
  * The run for steps that have to be done in any case: an abort does not reach them, before five minutes have passed or

@@ -81,7 +81,7 @@ export interface LoadedStep {
 /** Fetches and compiles a step; never asked for a dynamic or an inline reference. @throws {StepsError} */
 export type LoadStep = (reference: StepReference, from: LoadFrom, options: LoadStepOptions) => Promise<LoadedStep>;
 
-export interface LoadStepOptions {
+interface LoadStepOptions {
   readonly signal: AbortSignal;
   /** The path of the step. */
   readonly path: string;
@@ -129,7 +129,7 @@ export interface Run extends Pick<
 }
 
 /** The state that changes while a run goes on, the same for all its parts. */
-export interface RunState {
+interface RunState {
   /** The path of the step whose expressions are being expanded, to tell who reads a variable. */
   readingPath: string;
   /** The moment before the first process of the run was started; `undefined` until then. */

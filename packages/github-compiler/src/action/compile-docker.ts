@@ -50,7 +50,7 @@ export function compileDocker(reading: Reading, runs: Runs): ExecDefinition | un
 }
 
 /** Whether a path names a Dockerfile: `Dockerfile`, `Dockerfile.*` or `*Dockerfile`, in any case. */
-export function isDockerfile(path: string): boolean {
+function isDockerfile(path: string): boolean {
   const name = (path.split(/[/\\]/).at(-1) ?? "").toLowerCase();
   return name.startsWith("dockerfile.") || name.endsWith("dockerfile");
 }

@@ -4,7 +4,7 @@ import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { literalOf } from "../reading/texts.ts";
 
-export type ActionKind = "node" | "docker" | "composite";
+type ActionKind = "node" | "docker" | "composite";
 
 /** `runs` of a manifest. */
 export interface Runs {

@@ -15,7 +15,7 @@ export interface RunDefaults {
 }
 
 /** The shell of a step that names none: bash where there is one, sh otherwise. */
-export const DEFAULT_SHELL = "{0}";
+const DEFAULT_SHELL = "{0}";
 
 /** A step with `run`. */
 export function compileRun(

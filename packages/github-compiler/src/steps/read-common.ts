@@ -52,7 +52,7 @@ const PARTS = {
 } as const;
 
 /** `true`, `false`, or an expression. */
-export function truthOf(reading: Reading, node: YamlNode, place: TextPlace): string | undefined {
+function truthOf(reading: Reading, node: YamlNode, place: TextPlace): string | undefined {
   const text = templateOf(reading, node, place);
   return checked(reading, node, text, { what: place.what, takes: "true or false", pattern: /^(?:true|false)$/ });
 }

@@ -20,7 +20,7 @@ export interface ListedJob {
 }
 
 /** One instance of a job's matrix. */
-export interface ListedInstance {
+interface ListedInstance {
   /** As GitHub shows it: `test (ubuntu, 20)`. */
   readonly name: string;
   /** By which it can be chosen, and no other. */

@@ -8,7 +8,7 @@ import type { Reading } from "../reading/reading.ts";
 import { countCombinations, expandMatrix, type Matrix, type MatrixInstance, type MatrixValues } from "./matrix.ts";
 
 /** GitHub's limit of jobs. */
-export const MAX_INSTANCES = 256;
+const MAX_INSTANCES = 256;
 /** The limit of comparisons: combinations times filters. */
 const MAX_COMPARISONS = 200_000;
 

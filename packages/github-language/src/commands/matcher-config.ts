@@ -8,7 +8,7 @@ export const MATCHED_FIELDS = ["file", "line", "column", "severity", "code", "me
 export type MatchedField = (typeof MATCHED_FIELDS)[number];
 
 /** One line of a problem. */
-export interface MatcherPattern {
+interface MatcherPattern {
   readonly pattern: LinePattern;
   /** The number of the group that holds the field; 0 is the whole match. */
   readonly fields: Readonly<Partial<Record<MatchedField, number>>>;

@@ -53,7 +53,7 @@ function evaluate({ template, expressions }: Condition, options: EvaluateOptions
 }
 
 /** The text of an `if`, read. */
-export interface Condition {
+interface Condition {
   readonly expressions: readonly PlacedExpression[];
   /** Present where there is text around `${{ }}`. */
   readonly template?: Template;
@@ -61,7 +61,7 @@ export interface Condition {
 }
 
 /** Reads the text of an `if` that is not blank. @throws {GithubExpressionError} */
-export function readCondition(text: string): Condition {
+function readCondition(text: string): Condition {
   if (!hasExpression(text)) return { expressions: [parseWhole(text)] };
   const template = parseTemplate(text);
   const expressions = template.filter((part) => typeof part === "object");

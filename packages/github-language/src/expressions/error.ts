@@ -1,7 +1,7 @@
 import { StepsError } from "@steps/model";
 
 /** The text is not an expression of GitHub's language, or names what is not there. */
-export type GithubExpressionSyntaxErrorCode =
+type GithubExpressionSyntaxErrorCode =
   | "UNTERMINATED_EXPRESSION"
   | "EMPTY_EXPRESSION"
   | "UNEXPECTED_SYMBOL"
@@ -15,7 +15,7 @@ export type GithubExpressionSyntaxErrorCode =
   | "WRONG_ARITY";
 
 /** The expression has no value. */
-export type GithubExpressionValueErrorCode =
+type GithubExpressionValueErrorCode =
   | "INVALID_ARGUMENT"
   | "VALUE_TOO_DEEP"
   | "TOO_MUCH_MEMORY"

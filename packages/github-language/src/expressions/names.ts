@@ -23,7 +23,7 @@ export const CONTEXT_NAMES: readonly string[] = [
 export const STATUS_FUNCTIONS: readonly string[] = ["success", "failure", "always", "cancelled"];
 
 /** How many arguments a function takes. */
-export interface Arity {
+interface Arity {
   readonly name: string;
   readonly min: number;
   readonly max: number;
@@ -61,7 +61,7 @@ export interface Available {
 }
 
 /** Whether a function exists in every place. */
-export function isEverywhere(name: string): boolean {
+function isEverywhere(name: string): boolean {
   return EVERYWHERE.includes(name);
 }
 

@@ -1,10 +1,10 @@
 /** A range of an expression, in UTF-16 units from its start. */
-export interface Span {
+interface Span {
   readonly offset: number;
   readonly length: number;
 }
 
-export interface LiteralNode {
+interface LiteralNode {
   readonly type: "literal";
   readonly value: null | boolean | number | string;
 }
@@ -35,7 +35,7 @@ export interface CallNode extends Span {
   readonly args: readonly Node[];
 }
 
-export interface NotNode {
+interface NotNode {
   readonly type: "not";
   readonly operand: Node;
 }

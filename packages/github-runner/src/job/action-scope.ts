@@ -37,7 +37,7 @@ export interface RunningAction {
 export const NO_ACTION: RunningAction = { dir: undefined, root: undefined, repository: "", ref: "" };
 
 /** The status of the job so far. */
-export function jobStatusOf(run: Run): Status {
+function jobStatusOf(run: Run): Status {
   if (run.state.isCancelled) return "cancelled";
   return run.state.hasFailed ? "failure" : "success";
 }

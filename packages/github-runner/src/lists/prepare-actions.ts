@@ -21,7 +21,7 @@ export interface Prepared {
 }
 
 /** The same for all items that name it in the same way. */
-export interface PreparedAction {
+interface PreparedAction {
   readonly opened: OpenedStep;
   readonly nested: readonly Prepared[];
   /** A part of it, or of an action within it, runs before the job's first step. */

@@ -31,7 +31,7 @@ export interface FoundNode {
 }
 
 /** Another major than the one asked for; our own runtime, as there was nothing better; what is configured does not run. */
-export type NodeNoteCode = "node-other-version" | "node-own-runtime" | "node-not-usable";
+type NodeNoteCode = "node-other-version" | "node-own-runtime" | "node-not-usable";
 
 type Version = readonly [major: number, minor: number, patch: number];
 

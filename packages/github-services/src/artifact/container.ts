@@ -13,7 +13,7 @@ import { mergeTree } from "./merge-tree.ts";
 const PUBLIC_FILE = 0o644;
 
 /** A part of an item. */
-export interface ItemPart {
+interface ItemPart {
   readonly start: number;
   readonly end: number;
   /** The size of the whole item as it is sent, in bytes. */

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { isSameText } from "./runtime-token.ts";
 
 /** The action that a signed URL permits its bearer on one object until it expires. */
-export type SignedAction = "upload" | "download";
+type SignedAction = "upload" | "download";
 
 export interface UrlSigner {
   /** `<base>blobs/<action>/<id>?se=<ms since 1970>&sig=<HMAC>`. Three segments, because Azure's client wants them. */

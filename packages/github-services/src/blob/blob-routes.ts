@@ -15,7 +15,7 @@ const MAX_BLOCK_ID_LENGTH = 128;
 const MAX_LINKS = 10_000;
 
 /** A file that whoever has the URL may read. */
-export interface Download {
+interface Download {
   readonly path: string;
   readonly size: number;
   readonly answer: FileAnswer;
@@ -106,7 +106,7 @@ async function receive(context: Omit<HttpContext, "params">, upload: BlockUpload
 }
 
 /** The names in a list of blocks, in order. They are Base64, so nothing in them is escaped. */
-export function parseBlockList(xml: string): readonly string[] {
+function parseBlockList(xml: string): readonly string[] {
   const body = /<BlockList>(.*)<\/BlockList>/s.exec(xml)?.[1];
   if (body === undefined && !/<BlockList\s*\/>/.test(xml)) throw badRequest("The list of blocks is malformed");
   const names = (body ?? "").matchAll(/<(Latest|Uncommitted|Committed)>\s*([^<\s]*)\s*<\/\1>/g);

@@ -2,7 +2,7 @@
  * How a field is written. 64-bit numbers are decimal text in JSON; `wrapped-*` are protobuf's wrapper messages, which are
  * plain values in JSON; `time` is a Timestamp, RFC 3339 in JSON.
  */
-export type FieldKind = "text" | "texts" | "int64" | "bool" | "wrapped-text" | "wrapped-int64" | "time" | "messages";
+type FieldKind = "text" | "texts" | "int64" | "bool" | "wrapped-text" | "wrapped-int64" | "time" | "messages";
 
 export interface Field {
   readonly no: number;

@@ -98,7 +98,7 @@ export function measure(node: YamlNode): Measure {
 }
 
 /** The values of a mapping or the items of a list. */
-export function* childrenOf(node: YamlNode): Generator<YamlNode> {
+function* childrenOf(node: YamlNode): Generator<YamlNode> {
   if (node.kind === "list") yield* node.items;
   else if (node.kind === "mapping") for (const { value } of node.entries.values()) yield value;
 }

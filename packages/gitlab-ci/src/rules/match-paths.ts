@@ -8,7 +8,7 @@ import { type FilledText, type RuleContext, RuleProblem } from "./rule-context.t
 const MAX_STEPS = 50_000_000;
 
 /** Tells which path a pattern matched. */
-export interface PathMatch {
+interface PathMatch {
   readonly path: string;
   /** As it is to be shown. */
   readonly pattern: string;

@@ -8,7 +8,7 @@ import { keywordValue, type LoadedJob, type LoadedPipeline } from "../../src/loa
 export type Files = Readonly<Record<string, string>>;
 
 /** Files by the name that a request has here: a path, `project@ref:path`, a URL, `template:name`, an address. */
-export function loaderOf(files: Files): (request: FileRequest) => LoadedFile | LoadFailure {
+function loaderOf(files: Files): (request: FileRequest) => LoadedFile | LoadFailure {
   return (request) => {
     const name = nameOf(request);
     const text = files[name];

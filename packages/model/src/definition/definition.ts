@@ -130,7 +130,7 @@ export interface SpecDefinition {
 export type StepReference = WrittenReference | InlineReference;
 
 /** A definition written in place. */
-export interface InlineReference {
+interface InlineReference {
   readonly kind: "inline";
   readonly specDefinition: SpecDefinition;
   /**

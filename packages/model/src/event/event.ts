@@ -2,7 +2,7 @@ import type { SpecDefinition, StepReference } from "../definition/definition.ts"
 import type { Job } from "../job.ts";
 import type { Resource } from "../reference/resource.ts";
 import type { Outcome, Status, StepFailure } from "../status.ts";
-import type { RuntimeString, RuntimeValue, Value } from "../value/value.ts";
+import type { RuntimeString, RuntimeValue } from "../value/value.ts";
 
 /**
  * The events that a run reports, each once and in order. The journal, the trace, the result tree, the progress on a
@@ -239,6 +239,3 @@ export interface RunFinished {
 
 /** Takes the events of a run, in order. */
 export type Observe = (event: StepEvent) => void;
-
-/** A plain record of values. */
-export type Values = Readonly<Record<string, Value>>;

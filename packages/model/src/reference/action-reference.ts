@@ -19,21 +19,21 @@ export interface RepositoryAction {
 }
 
 /** `./dir`: in the job's workspace, whichever file names it. */
-export interface WorkspaceAction {
+interface WorkspaceAction {
   readonly kind: "action";
   readonly source: "workspace";
   readonly dir: string;
 }
 
 /** `$/dir`: in the repository, at the commit, of the file that names it. */
-export interface SelfAction {
+interface SelfAction {
   readonly kind: "action";
   readonly source: "self";
   readonly dir: string;
 }
 
 /** `docker://image`. */
-export interface ImageAction {
+interface ImageAction {
   readonly kind: "action";
   readonly source: "image";
   readonly image: string;

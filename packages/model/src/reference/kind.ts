@@ -10,7 +10,7 @@ export interface ShortForm {
 }
 
 /** The folder and the file that a baseline reference names. */
-export interface BaselinePlace {
+interface BaselinePlace {
   /** With `/` between its parts; empty for the root. */
   readonly dir: string;
   readonly file: string | undefined;
@@ -108,7 +108,7 @@ export interface ComponentKind<Request> {
 }
 
 /** How a lock fixes a component. */
-export interface ComponentLock<Request> {
+interface ComponentLock<Request> {
   /** Tells whether a component at this location is fetched over the network. Default: always. */
   covers?(uri: string): boolean;
   /** The content of a component that was resolved, as the lock names it: a full commit, or `sha256:…`. */

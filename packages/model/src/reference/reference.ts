@@ -7,7 +7,7 @@ import { SCHEME } from "./paths.ts";
 export type WrittenReference = NamedReference | DynamicReference;
 
 /** Becomes another reference once its expressions are expanded. */
-export interface DynamicReference {
+interface DynamicReference {
   readonly kind: "dynamic";
   readonly text: string;
 }

@@ -1,9 +1,9 @@
 import type { LogStream } from "./index-record.ts";
 
 /** Length of what stands before each line: `YYYY-MM-DDTHH:MM:SS.uuuuuuZ 01O `. */
-export const HEADER_BYTES = 32;
+const HEADER_BYTES = 32;
 /** The length in bytes at which longer lines are cut. */
-export const MAX_BODY_BYTES: number = 8 * 1024;
+const MAX_BODY_BYTES: number = 8 * 1024;
 const MAX_ENTRY_BYTES = HEADER_BYTES + MAX_BODY_BYTES + 1;
 const OUT_BYTES = 64 * 1024;
 

@@ -6,7 +6,7 @@ import { ServiceError, type ServiceErrorCode } from "../service-error.ts";
 export const ERROR_HEADER = "step-runner-error";
 
 /** The code on the wire of each refusal. */
-export const WIRE_CODES: Readonly<Record<ServiceErrorCode, Code>> = {
+const WIRE_CODES: Readonly<Record<ServiceErrorCode, Code>> = {
   JOB_EXISTS: Code.AlreadyExists,
   JOB_CLOSED: Code.FailedPrecondition,
   JOB_NOT_FOUND: Code.NotFound,

@@ -87,7 +87,7 @@ export const JOB_SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /** The shape of `default`: the keywords that jobs may inherit. */
-export const DEFAULT_SHAPE: Shape = mapping(
+const DEFAULT_SHAPE: Shape = mapping(
   Object.fromEntries(DEFAULT_KEYWORDS.map((keyword) => [keyword, JOB_SHAPES[keyword] as Shape])),
 );
 

@@ -16,7 +16,7 @@ export interface IfOperand extends Place {
   readonly text: string;
 }
 
-export interface IfNot extends Place {
+interface IfNot extends Place {
   readonly kind: "not";
   readonly operand: IfNode;
 }
