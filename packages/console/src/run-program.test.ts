@@ -6,7 +6,8 @@ import { splitCommand } from "./parse-command-line.ts";
 
 // A real process: what is written where, and what it exits with, is the whole of a program's behaviour.
 const PROGRAM = `
-import { flag, print, runProgram, UsageError } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
+import { flag, runProgram, UsageError } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
+import { print } from ${JSON.stringify(join(import.meta.dirname, "entries/terminal.ts"))};
 import { StepsError } from "@steps/model";
 const base = { summary: "A command", usage: "[flags]", flags: {}, positionals: { min: 0, max: 9 }, examples: [] };
 const flags = { socket: flag.text({ summary: "A path" }), fast: flag.boolean({ summary: "Fast" }) };

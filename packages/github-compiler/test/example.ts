@@ -1,6 +1,6 @@
-import { formatDiagnostic } from "@steps/model/diagnostic";
 import { compileAction, compileWorkflowJob } from "@steps/github-compiler";
 import { githubContexts, githubEnvironment } from "@steps/github-compiler/contexts";
+import { formatDiagnostic } from "@steps/model/diagnostic";
 
 const action = compileAction({
   name: "action.yml",
