@@ -14,6 +14,7 @@ import { isWorkflow } from "../is-workflow.ts";
 import { situationFlags } from "../situation/situation-flags.ts";
 import { absolute } from "../absolute.ts";
 import { runJob } from "../run-job.ts";
+import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
 
 const flags = {
   ...jobFlags,
@@ -21,9 +22,7 @@ const flags = {
   ...situationFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
-    home: flag.boolean({
-      summary: "The steps of a workflow get your own HOME; by default a job has an empty one, which goes with it",
-    }),
+    ...homeFlag,
   }),
 };
 type Options = OptionsOf<typeof flags>;
@@ -79,32 +78,9 @@ async function runWorkflow(options: Options, path: string): Promise<number> {
   const { readWorkflowJob } = await import("../read-workflow-job.ts");
   const read = readWorkflowJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;
-  const { specDefinition, positionOf, job, workDir, variables } = read;
-  if (!isWanted(options, job)) return 0;
-  const { id, name, workflowName = "", timeoutMinutes } = job;
-  const vars = givenVariables(options);
-  const known = { CI_JOB_NAME: id, CI_PIPELINE_NAME: workflowName, CI_PROJECT_DIR: workDir, CI_CONFIG_PATH: path };
-  const workflowJob = {
-    entry: "local",
-    name,
-    source: path,
-    specDefinition,
-    positionOf,
-    inputs: {},
-    vars: { ...variables, ...known, ...vars },
-    env: workflowEnvironment(options, vars),
-    workDir,
-    baseDir: workDir,
-  } as const;
-  return runJob(options, workflowJob, {
-    timeoutMs: timeoutMinutes === undefined ? undefined : timeoutMinutes * 60_000,
-  });
-}
-
-// Without a HOME the job has one of its own.
-function workflowEnvironment(options: Options, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const { HOME, ...env } = baseEnvironment(options, vars);
-  return options.home && HOME !== undefined ? { ...env, HOME } : env;
+  if (!isWanted(options, read.job)) return 0;
+  const run = { ...read, path, vars: givenVariables(options) };
+  return runJob(options, workflowCommandJob(options, read.job.name, run), { timeoutMs: workflowTimeout(read) });
 }
 
 // A job that its own condition excludes is not run because somebody named it, and not silently because somebody insists.

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { flag, grouped, type OptionsOf } from "@steps/console";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
+import { homeFlag } from "../workflow-command-job.ts";
 
 const { "job-name": _, ...fileFlags } = jobFlags;
 const {
@@ -34,9 +35,7 @@ export const pipelineFlags = {
       summary:
         "The jobs run in the project itself; by default each has a copy of it with all changes, without ignored files",
     }),
-    home: flag.boolean({
-      summary: "The steps get your own HOME; by default a job has an empty one, which goes with it",
-    }),
+    ...homeFlag,
   }),
 };
 

@@ -19,11 +19,11 @@ import { isInside } from "@steps/platform";
 import { type JobPlaces, type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
 import { showDiagnostics } from "../diagnose.ts";
 import { githubOptions } from "../github-flags.ts";
-import { baseEnvironment } from "../job-flags.ts";
 import { readSource } from "../read-source.ts";
 import { type WorkflowFacts, workflowFacts } from "../read-workflow-job.ts";
 import { withFlags } from "../run-job.ts";
 import type { StopSignals } from "../signals.ts";
+import { workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
 import type { PipelineView } from "./pipeline-view.ts";
 
@@ -138,27 +138,13 @@ async function runSteps(
   const name = path + job.name;
   const writers = view.outputOf(name);
   let outputs: Readonly<Record<string, string>> = {};
-  const own = { CI_JOB_NAME: job.id, CI_PIPELINE_NAME: job.workflowName ?? "", CI_PROJECT_DIR: workDir };
+  const run = { specDefinition, positionOf, job, workDir, variables, path: source.name, vars: known.vars };
   const { outcome, exitCode } = await engine.run(
     {
-      job: withFlags(
-        { ...options, secret: secrets },
-        {
-          entry: "local",
-          name,
-          source: source.name,
-          specDefinition,
-          positionOf,
-          inputs: {},
-          vars: { ...variables, ...own, CI_CONFIG_PATH: source.name, ...known.vars },
-          env: environmentOf(options, known.vars),
-          workDir,
-          baseDir: workDir,
-        },
-      ),
+      job: withFlags({ ...options, secret: secrets }, workflowCommandJob(options, name, run)),
       github: { ...githubOptions(options), artifactDir, artifacts },
       isLenient: options.lenient,
-      timeoutMs: options.timeout ?? (job.timeoutMinutes === undefined ? undefined : job.timeoutMinutes * 60_000),
+      timeoutMs: options.timeout ?? workflowTimeout(run),
       graceMs: options.grace,
       hurry: stop.hurry,
     },
@@ -175,11 +161,6 @@ async function runSteps(
   const result = resultOf(outcome);
   if (result.status === "failure" && !work.isAllowedToFail) exitCodes.push(exitCode);
   return { ...result, outputs };
-}
-
-function environmentOf(options: PipelineOptions, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const { HOME, ...env } = baseEnvironment(options, vars);
-  return options.home && HOME !== undefined ? { ...env, HOME } : env;
 }
 
 function resultOf({ status, error }: Outcome): JobResult {
