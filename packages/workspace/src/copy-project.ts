@@ -64,9 +64,11 @@ async function copyTracked(git: Git, { from, to, signal }: Copying): Promise<voi
 
 // A clone knows the branches of the project as those of its remote; they become what the project itself has.
 async function cloneRepository(git: Git, root: string, target: string): Promise<void> {
-  await git.run(root, "clone", "--quiet", "--shared", "--no-checkout", "--", root, target);
+  // Few files, since a snapshot is copied for every job: no samples of hooks, and all references in one file.
+  await git.run(root, "clone", "--quiet", "--template=", "--shared", "--no-checkout", "--", root, target);
   const refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+refs/remotes/*:refs/remotes/*"];
   await git.run(target, "fetch", "--quiet", "--prune", "--update-head-ok", "origin", ...refs);
+  await git.run(target, "pack-refs", "--all");
   const url = await git.ask(root, "remote", "get-url", "origin");
   if (url === undefined) await git.run(target, "remote", "remove", "origin");
   else await git.run(target, "remote", "set-url", "origin", url.replace(/\n$/, ""));

@@ -20,10 +20,12 @@ export function findGit(env: Readonly<Record<string, string | undefined>>, signa
   const clean = Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name)),
   );
+  const settings = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.logAllRefUpdates=false"];
+  const options = settings.flatMap((setting) => ["-c", setting]);
   const call = (dir: string, args: readonly string[]): ReturnType<typeof runBriefly> =>
     runBriefly({
       program,
-      args: ["-C", dir, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", ...args],
+      args: ["-C", dir, ...options, ...args],
       env: { ...clean, GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" },
       timeoutMs: TIMEOUT_MS,
       maxChars: MAX_CHARS,

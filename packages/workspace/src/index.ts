@@ -1,3 +1,4 @@
 export { copyProject, type CopyProjectOptions } from "./copy-project.ts";
+export { type Snapshot, takeSnapshot } from "./take-snapshot.ts";
 export { WorkspaceError } from "./workspace-error.ts";
 export { Workspaces } from "./workspaces.ts";

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copyProject, Workspaces } from "../src/index.ts";
+import { copyProject, takeSnapshot, Workspaces } from "../src/index.ts";
 
 let base: string;
 let project: string;
@@ -174,6 +174,48 @@ describe("copyProject()", () => {
 
   test("says which file it cannot read", async () => {
     await expect(copy(join(base, "none"))).rejects.toMatchObject({ code: "WORKSPACE_IO" });
+  });
+});
+
+describe("takeSnapshot()", () => {
+  const signal = new AbortController().signal;
+  const take = (from = project): ReturnType<typeof takeSnapshot> =>
+    takeSnapshot({ project: from, target, env, signal });
+
+  test("takeSnapshot() keeps the state of one moment for every copy", async () => {
+    git(project, "init", "--quiet", "-b", "main");
+    write("sub/a", "1");
+    write("bin/run", "#!/bin/sh\n");
+    chmodSync(join(project, "bin/run"), 0o755);
+    utimesSync(join(project, "bin/run"), 1_000_000, 1_000_000);
+    symlinkSync("a", join(project, "sub/link"));
+    git(project, "add", ".");
+    git(project, "commit", "--quiet", "-m", "one");
+    git(project, "tag", "v1");
+    write("sub/new", "2");
+    const snapshot = await take(join(project, "sub"));
+    write("sub/a", "edited meanwhile");
+    git(project, "commit", "--quiet", "-am", "two");
+    const first = await snapshot.copyTo(join(base, "first"), signal);
+    expect(first).toBe(join(base, "first/sub"));
+    writeFileSync(join(first, "a"), "of a job");
+    git(first, "commit", "--quiet", "-am", "of a job");
+    const second = await snapshot.copyTo(join(base, "second"), signal);
+    expect(files(join(base, "second"))).toEqual(["bin/run", "sub/a", "sub/link", "sub/new"]);
+    expect(readFileSync(join(second, "a"), "utf8")).toBe("1");
+    expect(readlinkSync(join(second, "link"))).toBe("a");
+    expect(statSync(join(base, "second/bin/run")).mode & 0o777).toBe(0o755);
+    expect(statSync(join(base, "second/bin/run")).mtimeMs).toBe(1_000_000_000);
+    expect(git(second, "log", "--format=%s %D")).toBe("one HEAD -> main, tag: v1");
+    expect(git(second, "status", "--short")).toBe("?? new");
+  });
+
+  test("takeSnapshot() says what it cannot copy, and a copy ends when it is told to", async () => {
+    write("a", "1");
+    const snapshot = await take();
+    await expect(snapshot.copyTo(join(base, "none/copy"), signal)).rejects.toMatchObject({ code: "WORKSPACE_IO" });
+    const stopped = AbortSignal.abort(new Error("enough"));
+    await expect(snapshot.copyTo(join(base, "stopped"), stopped)).rejects.toThrow("enough");
   });
 });
 

@@ -7,7 +7,7 @@ import { userDirectories } from "@steps/engine/runs";
 import { COMMAND_EXITS, JOB_EXITS } from "@steps/model/exit-codes";
 import { exitCodeOf } from "@steps/model";
 import { Places } from "@steps/pipeline";
-import { copyProject, Workspaces } from "@steps/workspace";
+import { takeSnapshot, Workspaces } from "@steps/workspace";
 import { hideEnvironment } from "../hide-environment.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { openEngine } from "../open-engine.ts";
@@ -63,6 +63,9 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
   await using engine = openEngine(options);
   await using workspaces = new Workspaces(state);
   await workspaces.sweep();
+  const snapshot = options.inPlace
+    ? undefined
+    : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
   const view = new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined });
   const exitCodes: number[] = [];
   const results = await runWorkflow(
@@ -73,10 +76,7 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
       view,
       project,
       places: new Places(options.jobs ?? availableParallelism()),
-      workspaceOf: (signal) =>
-        options.inPlace
-          ? Promise.resolve(project)
-          : copyProject({ project, target: workspaces.next(), env: process.env, signal }),
+      workspaceOf: async (signal) => (await snapshot?.copyTo(workspaces.next(), signal)) ?? project,
       artifacts: await sharedArtifacts(),
       artifactDir: options.artifactDir ?? join(workspaces.next(), "artifacts"),
       exitCodes,
