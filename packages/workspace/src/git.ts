@@ -3,25 +3,35 @@ import { WorkspaceError } from "./workspace-error.ts";
 
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_CHARS = 256 * 1024 * 1024;
+const SETTINGS = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.logAllRefUpdates=false",
+  "log.showSignature=false",
+];
 
-/** Git as a program, for one copy of a project. */
+/** Git as a program. It runs nothing that a repository names, such as hooks, and never asks a person. */
 export interface Git {
   /** Runs git and gives its standard output. @throws {WorkspaceError} `GIT_FAILED` */
   readonly run: (dir: string, ...args: readonly string[]) => Promise<string>;
-  /** The same; `undefined` when git says no. */
+  /** The same; `undefined` when git says no or takes longer than ten minutes. */
   readonly ask: (dir: string, ...args: readonly string[]) => Promise<string | undefined>;
 }
 
-/** The git that is on the PATH; `undefined` when there is none. */
-export function findGit(env: Readonly<Record<string, string | undefined>>, signal: AbortSignal): Git | undefined {
+/**
+ * Finds the git that is on the PATH; `undefined` when there is none.
+ *
+ * @param env the environment that git is found in and started with
+ * @param signal ends what runs. Default: nothing does
+ */
+export function findGit(env: Readonly<Record<string, string | undefined>>, signal?: AbortSignal): Git | undefined {
   const program = findProgram("git", { path: env["PATH"], workDir: "/" });
   if (program === undefined) return undefined;
   // The variables of a hook name another repository.
   const clean = Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name)),
   );
-  const settings = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.logAllRefUpdates=false"];
-  const options = settings.flatMap((setting) => ["-c", setting]);
+  const options = SETTINGS.flatMap((setting) => ["-c", setting]);
   const call = (dir: string, args: readonly string[]): ReturnType<typeof runBriefly> =>
     runBriefly({
       program,

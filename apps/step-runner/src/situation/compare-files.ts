@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type FilesOf, type Situation, SituationError } from "@steps/gitlab-ci/rules";
-import type { GitProgram } from "./git-program.ts";
+import type { FolderGit } from "./read-repository.ts";
 
 /** The commit that changes are counted from. */
 export type ChangesBase =
@@ -18,7 +18,7 @@ type FileQuestions = Required<Pick<Situation, "changedFiles" | "trackedFiles">>;
  * Answers which files changed and which there are, with what is changed and new in the working tree and not ignored, since that is
  * what a job here would run with.
  */
-export function compareFiles(folder: string, git: GitProgram | undefined, base: ChangesBase): FileQuestions {
+export function compareFiles(folder: string, git: FolderGit | undefined, base: ChangesBase): FileQuestions {
   if (git === undefined) return { changedFiles: () => undefined, trackedFiles: (from) => walk(folder, from) };
   return {
     changedFiles: async (compareTo) => {
@@ -35,7 +35,7 @@ export function compareFiles(folder: string, git: GitProgram | undefined, base: 
   };
 }
 
-async function findBase(git: GitProgram, base: ChangesBase): Promise<string | undefined> {
+async function findBase(git: FolderGit, base: ChangesBase): Promise<string | undefined> {
   if (base.kind === "nothing") return undefined;
   if (base.kind === "revision") return mergeBase(git, await resolve(git, base.name));
   const start = base.defaultBranch === undefined ? undefined : await find(git, base.defaultBranch);
@@ -45,27 +45,27 @@ async function findBase(git: GitProgram, base: ChangesBase): Promise<string | un
   return parted === undefined || parted === head ? revision(git, "HEAD^") : parted;
 }
 
-async function resolve(git: GitProgram, name: string): Promise<string> {
+async function resolve(git: FolderGit, name: string): Promise<string> {
   const commit = await find(git, name);
   if (commit === undefined) throw new SituationError(`There is no commit, branch or tag ${name}`);
   return commit;
 }
 
 // The branch of the remote is newer than one of the same name that somebody once had here.
-async function find(git: GitProgram, name: string): Promise<string | undefined> {
+async function find(git: FolderGit, name: string): Promise<string | undefined> {
   return (await revision(git, `refs/remotes/origin/${name}`)) ?? revision(git, name);
 }
 
-async function revision(git: GitProgram, name: string): Promise<string | undefined> {
+async function revision(git: FolderGit, name: string): Promise<string | undefined> {
   const answer = await git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`);
   return answer?.trim();
 }
 
-async function mergeBase(git: GitProgram, commit: string): Promise<string> {
+async function mergeBase(git: FolderGit, commit: string): Promise<string> {
   return (await git.ask("merge-base", commit, "HEAD"))?.trim() ?? commit;
 }
 
-async function changedSince(git: GitProgram, commit: string): Promise<readonly string[]> {
+async function changedSince(git: FolderGit, commit: string): Promise<readonly string[]> {
   const [changed, added] = await Promise.all([
     git.ask(
       "diff",

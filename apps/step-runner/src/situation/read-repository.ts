@@ -1,11 +1,16 @@
 import { readGitFacts } from "@steps/engine/github";
 import { type CommitFacts, readRemote, type Remote } from "@steps/gitlab-ci/variables";
-import { findGit, type GitProgram } from "./git-program.ts";
+import { findGit } from "@steps/workspace";
+
+/** Git, asked in one folder: what it prints, or `undefined` when it says no. */
+export interface FolderGit {
+  readonly ask: (...args: readonly string[]) => Promise<string | undefined>;
+}
 
 /** The repository that a folder is in, as far as git tells. */
 export interface Repository {
   /** Absent where there is no git or no repository. */
-  readonly git?: GitProgram | undefined;
+  readonly git?: FolderGit | undefined;
   /** Absent for a repository without commits. */
   readonly commit?: CommitFacts | undefined;
   /** The branch that is checked out; absent when it is a commit or a tag. */
@@ -25,7 +30,8 @@ export async function readRepository(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Repository> {
   const { sha, refName, defaultBranch, user } = readGitFacts(folder);
-  const found = findGit(folder, env);
+  const program = findGit(env);
+  const found = program && { ask: (...args: readonly string[]) => program.ask(folder, ...args) };
   const settings = await readSettings(found);
   const known = {
     branch: refName,
@@ -40,13 +46,13 @@ export async function readRepository(
   return { ...known, git: found, commit, remote: url === undefined ? undefined : readRemote(url) };
 }
 
-async function readSettings(git: GitProgram | undefined): Promise<ReadonlyMap<string, string>> {
+async function readSettings(git: FolderGit | undefined): Promise<ReadonlyMap<string, string>> {
   const text = await git?.ask("config", "-z", "--get-regexp", String.raw`^(remote\.origin\.url|user\.(name|email))$`);
   const pairs = (text ?? "").split("\0").filter((pair) => pair.includes("\n"));
   return new Map(pairs.map((pair) => [pair.slice(0, pair.indexOf("\n")), pair.slice(pair.indexOf("\n") + 1)]));
 }
 
-async function readCommit(git: GitProgram): Promise<CommitFacts | undefined> {
+async function readCommit(git: FolderGit): Promise<CommitFacts | undefined> {
   const text = await git.ask("log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%an <%ae>%n%cI%n%B");
   const lines = text?.split("\n");
   const [sha, author, timestamp, ...message] = lines ?? [];
