@@ -1,8 +1,10 @@
-import { copyFile, mkdir } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { realpathSync } from "node:fs";
 import { copyFiles, listFiles } from "./copy-files.ts";
 import { findGit, type Git } from "./git.ts";
+import { makeRepository } from "./make-repository.ts";
+import { listPaths, readRepository } from "./read-repository.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 /** The project that is copied, and where to. */
@@ -29,15 +31,14 @@ export interface CopyProjectOptions {
 export async function copyProject({ project, target, env, signal }: CopyProjectOptions): Promise<string> {
   try {
     const git = findGit(env, signal);
-    const top = await git?.ask(project, "rev-parse", "--show-toplevel");
+    const repository = git && (await readRepository(git, project));
     await mkdir(target, { recursive: true, mode: 0o700 });
-    if (git === undefined || top === undefined) {
+    if (git === undefined || repository === undefined) {
       await copyFiles(project, target, await listFiles(project), signal);
       return target;
     }
-    const root = top.replace(/\n$/, "");
-    await cloneRepository(git, root, target);
-    await copyTracked(git, { from: root, to: target, signal });
+    const { root, paths } = repository;
+    await Promise.all([makeRepository(repository, target), copyPaths(git, { from: root, to: target, paths, signal })]);
     return join(target, relative(realpathSync(root), realpathSync(project)));
   } catch (error) {
     signal.throwIfAborted();
@@ -49,29 +50,15 @@ export async function copyProject({ project, target, env, signal }: CopyProjectO
 interface Copying {
   readonly from: string;
   readonly to: string;
+  readonly paths: readonly string[];
   readonly signal: AbortSignal;
 }
 
-async function copyTracked(git: Git, { from, to, signal }: Copying): Promise<void> {
-  const listed = await git.run(from, "ls-files", "-z", "--cached", "--others", "--exclude-standard");
-  const paths = [...new Set(listed.split("\0").filter((path) => path !== ""))];
+async function copyPaths(git: Git, { from, to, paths, signal }: Copying): Promise<void> {
   for (const path of await copyFiles(from, to, paths, signal)) {
-    await mkdir(join(to, path), { recursive: true });
-    const isRepository = (await git.ask(join(from, path), "rev-parse", "--show-prefix")) === "\n";
-    if (isRepository) await copyTracked(git, { from: join(from, path), to: join(to, path), signal });
+    const inner = { from: join(from, path), to: join(to, path) };
+    await mkdir(inner.to, { recursive: true });
+    const isRepository = (await git.ask(inner.from, "rev-parse", "--show-prefix")) === "\n";
+    if (isRepository) await copyPaths(git, { ...inner, paths: await listPaths(git, inner.from), signal });
   }
-}
-
-// A clone knows the branches of the project as those of its remote; they become what the project itself has.
-async function cloneRepository(git: Git, root: string, target: string): Promise<void> {
-  // Few files, since a snapshot is copied for every job: no samples of hooks, and all references in one file.
-  await git.run(root, "clone", "--quiet", "--template=", "--shared", "--no-checkout", "--", root, target);
-  const refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+refs/remotes/*:refs/remotes/*"];
-  await git.run(target, "fetch", "--quiet", "--prune", "--update-head-ok", "origin", ...refs);
-  await git.run(target, "pack-refs", "--all");
-  const url = await git.ask(root, "remote", "get-url", "origin");
-  if (url === undefined) await git.run(target, "remote", "remove", "origin");
-  else await git.run(target, "remote", "set-url", "origin", url.replace(/\n$/, ""));
-  const index = await git.run(root, "rev-parse", "--git-path", "index");
-  await copyFile(resolve(root, index.replace(/\n$/, "")), join(target, ".git/index")).catch(() => undefined);
 }

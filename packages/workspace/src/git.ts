@@ -3,12 +3,7 @@ import { WorkspaceError } from "./workspace-error.ts";
 
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_CHARS = 256 * 1024 * 1024;
-const SETTINGS = [
-  "core.hooksPath=/dev/null",
-  "core.fsmonitor=false",
-  "core.logAllRefUpdates=false",
-  "log.showSignature=false",
-];
+const SETTINGS = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "log.showSignature=false"];
 
 /** Git as a program. It runs nothing that a repository names, such as hooks, and never asks a person. */
 export interface Git {
