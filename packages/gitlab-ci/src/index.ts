@@ -1,4 +1,5 @@
 export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
+export { type JobTerms, type JobTermsOptions, readJobTerms, type RetryTerms } from "./compile/job-terms.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";
 export {
   type JudgedPipeline,
