@@ -25,7 +25,7 @@ interface TreeNode {
 
 /** Compiles what the arguments name and all that it names; shows what is wrong. `undefined` if there are errors. */
 export async function compileTree(given: InputOptions, path: string | undefined): Promise<TreeNode | undefined> {
-  const input = readTextOrReference(given, path);
+  const input = await readTextOrReference(given, path);
   await using engine = openEngine(given);
   using stop = new StopSignals();
   const options = { signal: stop.signal, isLenient: given.lenient, vars: jobVariables(process.env) };

@@ -1,16 +1,12 @@
 import { type CheckedStep, type CheckedTree, CompileError, type Engine } from "@steps/engine";
 import { formatLock, type LockedComponent, lockedOf } from "@steps/engine/components";
 import { jobVariables } from "@steps/engine/environment";
-import { listJobs } from "@steps/gitlab-ci";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
 import type { StepReference } from "@steps/model/reference";
-import { dirname } from "node:path";
 import { showDiagnostics } from "./diagnose.ts";
-import { readSource } from "./read-source.ts";
 import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
-import { givenVariables, readJob } from "./read-job.ts";
-import { projectFiles } from "./project-files.ts";
-import { absolute } from "./absolute.ts";
+import { findCiFile, hasCiFile, loadCiFile } from "./load-ci-file.ts";
+import { readJobOf } from "./read-job.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { readTextOrReference, readWorkflow, type TextInput, type TextOptions } from "./read-input.ts";
 import { workflowJobNames } from "./read-workflow-job.ts";
@@ -26,7 +22,7 @@ export async function lockText(
   using stop = new StopSignals();
   const components = new Map<string, LockedComponent>();
   let isWhole = true;
-  for (const input of readInputs(options, named)) {
+  for (const input of await readInputs(options, named)) {
     const tree = await checkInput(options, input, { engine, signal: stop.signal });
     if (tree === undefined) isWhole = false;
     else for (const component of componentsOf(tree.root)) components.set(JSON.stringify(component), component);
@@ -37,26 +33,29 @@ export async function lockText(
 
 type LockInput = TextInput | StepReference;
 
-function readInputs(options: TextOptions, named: readonly string[]): readonly LockInput[] {
-  if (named.length === 0) return [readTextOrReference(options, undefined)];
-  return named.flatMap((path) => {
-    const isWhole = options.jobName === undefined;
-    if (isWhole && isWorkflow(options, path)) {
-      return workflowJobNames({}, path).map((name) => readWorkflow(options, path, name));
-    }
-    if (isWhole && isCiFile(path)) return readJobs(options, path);
-    return [readTextOrReference(options, path)];
-  });
+async function readInputs(options: TextOptions, named: readonly string[]): Promise<readonly LockInput[]> {
+  const paths = named.length === 0 && process.env["STEPS"] === undefined && hasCiFile() ? [findCiFile()] : named;
+  if (paths.length === 0) return [await readTextOrReference(options, undefined)];
+  const inputs: LockInput[] = [];
+  for (const path of paths) inputs.push(...(await readNamed(options, path)));
+  return inputs;
 }
 
-function readJobs(options: TextOptions, path: string): TextInput[] {
-  const root = options.workDir ?? absolute(dirname(path));
-  const { jobs, diagnostics } = listJobs(readSource(path), projectFiles(root, givenVariables(options)));
-  if (jobs.length === 0) showDiagnostics({}, diagnostics);
-  return jobs.map((name) => {
-    const read = readJob(options, path, name);
-    const { specDefinition, positionOf } = read?.job ?? {};
-    return { name: `${path} ${name}`, specDefinition, positionOf, baseDir: read?.workDir ?? process.cwd() };
+async function readNamed(options: TextOptions, path: string): Promise<readonly LockInput[]> {
+  const isWhole = options.jobName === undefined;
+  if (isWhole && isWorkflow(options, path)) {
+    return workflowJobNames({}, path).map((name) => readWorkflow(options, path, name));
+  }
+  return isWhole && isCiFile(path) ? readJobs(options, path) : [await readTextOrReference(options, path)];
+}
+
+async function readJobs(options: TextOptions, path: string): Promise<readonly TextInput[]> {
+  const file = await loadCiFile(options, path);
+  // What is wrong with it was shown: nothing is locked.
+  if (file === undefined) return [{ name: path, specDefinition: undefined, baseDir: process.cwd() }];
+  return [...file.pipeline.groups.keys()].map((name) => {
+    const { specDefinition, positionOf } = readJobOf({}, file, name)?.job ?? {};
+    return { name: `${path} ${name}`, specDefinition, positionOf, baseDir: file.workDir };
   });
 }
 

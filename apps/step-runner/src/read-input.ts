@@ -10,6 +10,7 @@ import { formatReference, type StepReference } from "@steps/model/reference";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "./open-engine.ts";
+import { findCiFile, hasCiFile } from "./load-ci-file.ts";
 import { jobFlags, type JobOptions, readJob } from "./read-job.ts";
 import { readSource } from "./read-source.ts";
 import { gitFlags, type GitOptions, readReference } from "./reference-argument.ts";
@@ -57,23 +58,34 @@ export interface TextInput extends Input {
  * or the variable STEPS if there is no argument. @throws {UsageError}
  */
 export async function readInput(options: InputOptions, path: string | undefined): Promise<Input> {
-  const input = readTextOrReference(options, path);
+  const input = await readTextOrReference(options, path);
   return "kind" in input ? load(options, input) : input;
 }
 
 /** Does the same as `readInput()`, but returns a reference unresolved. @throws {UsageError} */
-export function readTextOrReference(options: TextOptions, path: string | undefined): TextInput | StepReference {
+export async function readTextOrReference(
+  options: TextOptions,
+  path: string | undefined,
+): Promise<TextInput | StepReference> {
   const json = options.json ?? (path === "-" ? "-" : undefined);
   if (json !== undefined)
     return compileSource(options, json === "-" ? readSource("-") : { name: "<argument>", text: json });
   if (path !== undefined && isFile(path)) {
     if (isWorkflow(options, path)) return readWorkflow(options, path);
     if (options.jobName === undefined && basename(path) !== ".gitlab-ci.yml") return compileFile(options, path);
-    const read = readJob(options, path);
-    const baseDir = options.workDir ?? absolute(dirname(path));
-    return { name: path, specDefinition: read?.job.specDefinition, positionOf: read?.job.positionOf, baseDir };
+    return readCiJob(options, path);
   }
-  return readReference(options, path) ?? readSteps(options);
+  const reference = readReference(options, path);
+  if (reference !== undefined) return reference;
+  const isJobNamed = options.jobName !== undefined;
+  if (isJobNamed || (process.env["STEPS"] === undefined && hasCiFile())) return readCiJob(options, findCiFile());
+  return readSteps(options);
+}
+
+async function readCiJob(options: TextOptions, path: string): Promise<TextInput> {
+  const read = await readJob(options, path);
+  const baseDir = options.workDir ?? absolute(dirname(path));
+  return { name: path, specDefinition: read?.job.specDefinition, positionOf: read?.job.positionOf, baseDir };
 }
 
 /** A job of a workflow as a text of steps: that of the flags, or of this name. */

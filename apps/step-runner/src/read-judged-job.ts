@@ -1,12 +1,14 @@
 import { dirname, relative } from "node:path";
 import { UsageError } from "@steps/console";
 import { type JudgedJob, judgeJob, translateJob } from "@steps/gitlab-ci";
+import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { SituationError } from "@steps/gitlab-ci/rules";
 import { predefinedVariables, type Variable } from "@steps/gitlab-ci/variables";
 import { hasErrors } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { showDiagnostics } from "./diagnose.ts";
-import { findJob, givenVariables, type LocalJob, type ReadJobOptions } from "./read-job.ts";
+import { type CiFileOptions, givenVariables, loadCiFile } from "./load-ci-file.ts";
+import { jobNameOf, type LocalJob } from "./read-job.ts";
 import { readLocalSituation } from "./situation/local-situation.ts";
 import { readVariablesFile } from "./situation/read-variables-file.ts";
 import type { SituationOptions } from "./situation/situation-flags.ts";
@@ -17,14 +19,17 @@ export interface LocalJudgedJob extends LocalJob {
 }
 
 /** The options that say which job is judged, and in what situation. */
-export type JudgeOptions = ReadJobOptions & SituationOptions & { readonly maskVariable: readonly string[] };
+export type JudgeOptions = CiFileOptions & SituationOptions & { readonly maskVariable: readonly string[] };
 
 /**
  * Reads the job that the flags name, decides whether its rules let it in, and shows what is wrong with it. `undefined` if it cannot
  * run. @throws {UsageError}
  */
 export async function readJudgedJob(options: JudgeOptions, path: string): Promise<LocalJudgedJob | undefined> {
-  const { source, workDir, jobName, loading } = findJob(options, path);
+  const file = await loadCiFile(options, path);
+  if (file === undefined) return undefined;
+  const { pipeline: loaded, workDir } = file;
+  const jobName = jobNameOf(options, file);
   const { situation, pipeline } = await readLocalSituation(options, {
     workDir,
     configPath: relative(workDir, absolute(path)),
@@ -35,9 +40,8 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
       return [name, { value, isRaw: false, isMasked: options.maskVariable.includes(name) }];
     }),
   );
-  const { judged, diagnostics } = await judgeJob(source, {
+  const { judged, diagnostics } = await judgeJob(loaded, {
     jobName,
-    loading,
     situation,
     sources: (job) => ({ ...predefinedVariables({ pipeline, job }), pipeline: given }),
   }).catch((error: unknown) => {
@@ -46,8 +50,9 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   });
   const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
   const sources = judged && { ...judged.sources, ...predefinedVariables({ pipeline, job: judged.facts, runner }) };
-  const translated = translateJob(source, { jobName, loading, sources, overrides });
-  showDiagnostics(options, [...translated.diagnostics, ...diagnostics]);
+  const translated = translateJob(loaded, { jobName, sources, overrides });
+  const found = [...file.diagnostics, ...translated.diagnostics, ...diagnostics];
+  showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const { job } = translated;
   return job === undefined || judged === undefined || hasErrors(diagnostics) ? undefined : { job, workDir, judged };
 }

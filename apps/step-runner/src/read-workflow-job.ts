@@ -14,7 +14,7 @@ import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { givenVariables, type ReadJobOptions } from "./read-job.ts";
+import { type CiFileOptions, givenVariables } from "./load-ci-file.ts";
 import { type GithubFlagOptions, githubOptions } from "./github-flags.ts";
 import { localVariables } from "./local-variables.ts";
 
@@ -29,7 +29,7 @@ export interface LocalWorkflowJob {
 }
 
 /** The options of a command that say something about a job of a workflow. */
-export type ReadWorkflowOptions = ReadJobOptions & Partial<GithubFlagOptions>;
+export type ReadWorkflowOptions = CiFileOptions & Partial<GithubFlagOptions>;
 
 /** Reads the job of a GitHub workflow that the flags name, and shows what is wrong with it. `undefined` if it cannot run. */
 export function readWorkflowJob(

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createGitRepository, hasProgram, startGitHttpServer } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
@@ -53,6 +53,21 @@ describe("examples/hello", () => {
     const wrong = await world.run(["local", "--job-name", "hello-wrld"]);
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("hello-world") });
     expect((await world.run(["local", "no-such-file.yml"])).code).not.toBe(0);
+  });
+
+  test("the file is found upward from the current folder, up to the top of the repository", async () => {
+    const world = helloWorld();
+    const inner = join(world.work, "src", "deep");
+    mkdirSync(inner, { recursive: true });
+    const ended = await world.run(["local", "--job-name", "hello-world"], { cwd: inner });
+    expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("hello world\n") });
+    const compiled = await world.run(["compile", "--job-name", "hello-world"], { cwd: inner });
+    expect(compiled, compiled.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("steps") });
+    mkdirSync(join(world.work, "src", ".git"));
+    expect(await world.run(["local", "--job-name", "hello-world"], { cwd: inner })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("There is no .gitlab-ci.yml here or in a folder above"),
+    });
   });
 });
 

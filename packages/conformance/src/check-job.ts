@@ -1,5 +1,5 @@
 import { translateJob } from "@steps/gitlab-ci";
-import type { LoadPipelineOptions } from "@steps/gitlab-ci/load";
+import { loadPipeline, type LoadPipelineOptions } from "@steps/gitlab-ci/load";
 import { assertDiagnostics } from "./check-compile.ts";
 import { checkRun } from "./check-run.ts";
 import { type Case, checkKeys, isRecord } from "./read-cases.ts";
@@ -14,11 +14,9 @@ export async function checkJob({ id, data }: Case): Promise<void> {
   checkKeys(expect, ["exit", "stdout", "stdoutContains", "diagnostics"], "expect");
   const { diagnostics, ...rest } = expect;
   if (diagnostics !== undefined) {
-    const translated = translateJob(
-      { name: ".gitlab-ci.yml", text: file },
-      { jobName: job, loading: loadingOf(files) },
-    );
-    assertDiagnostics(translated.diagnostics, diagnostics);
+    const loaded = await loadPipeline({ name: ".gitlab-ci.yml", text: file }, loadingOf(files));
+    const ofJob = loaded.pipeline && translateJob(loaded.pipeline, { jobName: job }).diagnostics;
+    assertDiagnostics([...loaded.diagnostics, ...(ofJob ?? [])], diagnostics);
   }
   if (Object.keys(rest).length === 0) return;
   // When a shell fails at a line, the exit code is the shell's own, so any number is accepted by default.

@@ -8,7 +8,6 @@ export {
   type JudgePipelineOptions,
   type JudgePipelineResult,
 } from "./judge-pipeline.ts";
-export { listJobs } from "./list-jobs.ts";
 export type { PlannedJob } from "./pipeline/decide-start.ts";
 export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./pipeline/plan-pipeline.ts";
 export { readDuration } from "./pipeline/read-duration.ts";

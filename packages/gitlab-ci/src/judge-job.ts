@@ -1,8 +1,6 @@
-import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
-import { answerNow } from "./load/asking.ts";
-import { loadInto, type LoadPipelineOptions } from "./load/load-pipeline.ts";
 import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { spanOf } from "./load/nodes.ts";
 import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
@@ -15,13 +13,10 @@ import type { Situation } from "./rules/situation.ts";
 import { collectVariablesOfRules, type Variable, type VariableSources } from "./variables/collect-variables.ts";
 import { readFileVariables } from "./variables/job-variables.ts";
 import type { JobFacts } from "./variables/predefined/facts.ts";
-import { withoutFiles } from "./without-files.ts";
 
 /** The options of `judgeJob()`. */
 export interface JudgeJobOptions {
   readonly jobName: string;
-  /** How to get at what the file includes; without it an include is an error. */
-  readonly loading?: LoadPipelineOptions;
   readonly situation: Situation;
   /** Gives the variables of every source but the files, for what is known of the job. */
   readonly sources: (job: JobFacts) => VariableSources;
@@ -40,20 +35,16 @@ export interface JudgedJob {
 
 /** The result of `judgeJob()`. */
 export interface JudgeJobResult {
-  /** `undefined` when the job cannot be read or its rules are wrong. */
+  /** `undefined` when there is no such job or its rules are wrong. */
   readonly judged: JudgedJob | undefined;
   /** The diagnostics about rules and conditions; `translateJob()` gives those about everything else. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Decides whether the rules of a `.gitlab-ci.yml` let one of its jobs in. Throws only what the situation's functions throw. */
-export async function judgeJob(source: Source, options: JudgeJobOptions): Promise<JudgeJobResult> {
-  // `translateJob()` reports the mistakes in the rest of the file.
-  const rest: CiReport = new Report();
-  const { loading = withoutFiles } = options;
-  const { pipeline } = answerNow(loadInto(rest, source, loading), loading);
-  const job = pipeline === undefined ? undefined : jobNamed(pipeline, options.jobName);
-  if (pipeline === undefined || job === undefined) return { judged: undefined, diagnostics: [] };
+/** Decides whether the rules of a loaded pipeline let one of its jobs in. Throws only what the situation's functions throw. */
+export async function judgeJob(pipeline: LoadedPipeline, options: JudgeJobOptions): Promise<JudgeJobResult> {
+  const job = jobNamed(pipeline, options.jobName);
+  if (job === undefined) return { judged: undefined, diagnostics: [] };
   const report: CiReport = new Report();
   const workflow = readWorkflowRules(pipeline, report);
   const effective: YamlMapping = { kind: "mapping", entries: job.keywords, ...spanOf(job.key) };

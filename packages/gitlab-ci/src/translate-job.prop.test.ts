@@ -1,16 +1,19 @@
 import { hasErrors } from "@steps/model/diagnostic";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { listJobs } from "./list-jobs.ts";
 import { JOB_KEYWORDS } from "./keywords.ts";
+import { loadPipelineNow } from "./load/load-pipeline.ts";
 import { translateJob } from "./translate-job.ts";
 
 function check(text: string, jobName: string): void {
   const source = { name: "x.yml", text };
-  const { job, diagnostics } = translateJob(source, { jobName, overrides: { A: "$B" } });
+  const { pipeline, diagnostics: ofFile } = loadPipelineNow(source);
+  expect(pipeline === undefined).toBe(hasErrors(ofFile));
+  if (pipeline === undefined) return;
+  const { job, diagnostics } = translateJob(pipeline, { jobName, overrides: { A: "$B" } });
   expect(job === undefined).toBe(hasErrors(diagnostics));
   job?.positionOf("/definition/steps/0/inputs/script");
-  expect(listJobs(source).jobs.every((name) => !name.startsWith("."))).toBe(true);
+  expect([...pipeline.groups.keys()].every((name) => !name.startsWith("."))).toBe(true);
 }
 
 test("never throws for any text", () => {

@@ -3,21 +3,32 @@ import { mapObject } from "@steps/model";
 import { encodeSpecDefinition } from "@steps/model/baseline";
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { describe, expect, test } from "vitest";
-import { type TranslatedJob, translateJob, type TranslateJobOptions } from "./translate-job.ts";
+import { loadPipelineNow, type LoadPipelineOptions, sortDiagnostics } from "./load/load-pipeline.ts";
+import {
+  type TranslatedJob,
+  translateJob,
+  type TranslateJobOptions,
+  type TranslateJobResult,
+} from "./translate-job.ts";
+
+type Options = Partial<TranslateJobOptions> & { readonly loading?: LoadPipelineOptions };
 
 function source(text: string): { name: string; text: string } {
   return { name: ".gitlab-ci.yml", text };
 }
 
-function translate(text: string, options: Partial<TranslateJobOptions> = {}): ReturnType<typeof translateJob> {
-  return translateJob(source(text), { jobName: "test", ...options });
+function translate(text: string, { loading, ...options }: Options = {}): TranslateJobResult {
+  const { pipeline, sources, diagnostics } = loadPipelineNow(source(text), loading);
+  if (pipeline === undefined) return { job: undefined, diagnostics };
+  const translated = translateJob(pipeline, { jobName: "test", ...options });
+  return { ...translated, diagnostics: sortDiagnostics([...diagnostics, ...translated.diagnostics], sources) };
 }
 
 function brief(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ severity, code, position }) => `${severity} ${code} ${position?.line ?? "-"}`);
 }
 
-function translated(text: string, options: Partial<TranslateJobOptions> = {}): TranslatedJob {
+function translated(text: string, options: Options = {}): TranslatedJob {
   const { job, diagnostics } = translate(text, options);
   if (job === undefined) throw new Error(`Not translated: ${diagnostics.map((one) => one.message).join("; ")}`);
   return job;
@@ -48,7 +59,7 @@ function expanded(job: TranslatedJob): OnlyStep {
 }
 
 /** Runs the job's script and gives its output without the lines that show the commands. */
-function run(text: string, options: Partial<TranslateJobOptions> = {}): { code: number | null; output: string } {
+function run(text: string, options: Options = {}): { code: number | null; output: string } {
   const { script, env } = expanded(translated(text, options));
   const { status, stdout } = spawnSync("bash", ["-c", script], {
     encoding: "utf8",
@@ -273,11 +284,7 @@ describe("diagnostics", () => {
     ["a third document", "test: {script: a}\n---\nb: {}\n", ["error invalid-file 3"]],
     ["no mapping", "- a\n", ["error invalid-file 1"]],
     ["nothing", "", ["error invalid-file 1"]],
-    [
-      "the same keyword twice",
-      "default: {image: a}\nimage: b\ntest: {script: a}\n",
-      ["error conflicting-keys 2", "warning keyword-not-honoured 2"],
-    ],
+    ["the same keyword twice", "default: {image: a}\nimage: b\ntest: {script: a}\n", ["error conflicting-keys 2"]],
     ["an unknown default", "default: {script: a}\ntest: {script: a}\n", ["error unknown-key 1"]],
     ["variables that are a list", "test:\n  script: a\n  variables: [A]\n", ["error invalid-variables 3"]],
     ["a variable that is a list", "test:\n  script: a\n  variables: {A: [b]}\n", ["error invalid-variables 3"]],

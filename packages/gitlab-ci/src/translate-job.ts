@@ -2,10 +2,9 @@ import { compileRunNode } from "@steps/compiler";
 import { positionIn, Report, type YamlNode } from "@steps/source";
 import { createObject } from "@steps/model";
 import { emptySpec, type SpecDefinition } from "@steps/model/definition";
-import { type Diagnostic, nearest, type Position, quote, type Source } from "@steps/model/diagnostic";
+import { type Diagnostic, nearest, type Position, quote } from "@steps/model/diagnostic";
 import { reportEffects } from "./job-effects.ts";
-import { answerNow } from "./load/asking.ts";
-import { inOrder, loadInto, type LoadPipelineOptions } from "./load/load-pipeline.ts";
+import { sortDiagnostics } from "./load/load-pipeline.ts";
 import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { holdsReference } from "./load/nodes.ts";
 import type { VariableSources } from "./variables/collect-variables.ts";
@@ -13,14 +12,11 @@ import { type JobVariables, readJobVariables } from "./variables/job-variables.t
 import { readCommands } from "./read-commands.ts";
 import type { CiReport } from "./ci-rules.ts";
 import { createShellProgram } from "./shell-program.ts";
-import { withoutFiles } from "./without-files.ts";
 
 /** The options of `translateJob()`. */
 export interface TranslateJobOptions {
   /** The name of a job, or of an instance of one with `parallel`: `test 1/2`, `test: [a, b]`. */
   readonly jobName: string;
-  /** How to get at what the file includes; without it an include is an error. */
-  readonly loading?: LoadPipelineOptions;
   /** Variables that the caller knows: `CI`, `CI_PROJECT_DIR`. They are taken as they are and lose to all others. */
   readonly predefined?: Readonly<Record<string, string>>;
   /** Variables that the user gave; they win. Like those of the file they may refer to others. */
@@ -58,43 +54,29 @@ export interface TranslateJobResult {
 }
 
 /**
- * Translates one job of a `.gitlab-ci.yml`, with what it includes, to steps. What is wrong with the files is a diagnostic, and
- * every keyword that has no effect here is a warning; what a function of `loading` throws is passed on.
+ * Translates one job of a loaded pipeline to steps. What is wrong with it is a diagnostic, and every keyword that has no effect
+ * here is a warning.
  */
-export function translateJob(source: Source, options: TranslateJobOptions): TranslateJobResult {
+export function translateJob(pipeline: LoadedPipeline, options: TranslateJobOptions): TranslateJobResult {
   const report: CiReport = new Report();
-  const { loading = withoutFiles } = options;
-  const { pipeline, sources } = answerNow(loadInto(report, source, loading), loading);
-  return finish(pipeline, options, { report, sources });
+  const translated = translate(pipeline, options, report);
+  const diagnostics = sortDiagnostics(report.finish(), pipeline.sources);
+  if (translated === undefined || report.hasErrors) return { job: undefined, diagnostics };
+  return { job: { name: options.jobName, ...translated, diagnostics }, diagnostics };
 }
 
 /**
- * Translates every job of a `.gitlab-ci.yml`, with what it includes, to say all that is wrong with any of them; a job with
- * `parallel` once. `optionsOf` gives the options of the job of that name.
+ * Translates every job of a pipeline, or of the part of it that could be read, to say all that is wrong with any of them; a job
+ * with `parallel` once. `optionsOf` gives the options of the job of that name.
  */
 export function checkJobs(
-  source: Source,
-  optionsOf: (jobName: string) => Omit<TranslateJobOptions, "jobName" | "loading">,
-  loading: LoadPipelineOptions = withoutFiles,
-): { readonly jobs: readonly string[]; readonly diagnostics: readonly Diagnostic[] } {
-  const report: CiReport = new Report();
-  const { pipeline, sources } = answerNow(loadInto(report, source, loading), loading);
-  const jobs = [...(pipeline?.groups.keys() ?? [])];
-  const ofJobs = jobs.flatMap((jobName) => {
-    return finish(pipeline, { ...optionsOf(jobName), jobName }, { report: new Report(), sources }).diagnostics;
+  pipeline: LoadedPipeline,
+  optionsOf: (jobName: string) => Omit<TranslateJobOptions, "jobName">,
+): readonly Diagnostic[] {
+  const ofJobs = [...pipeline.groups.keys()].flatMap((jobName) => {
+    return translateJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
   });
-  return { jobs, diagnostics: inOrder([...report.finish(), ...ofJobs], sources) };
-}
-
-function finish(
-  pipeline: LoadedPipeline | undefined,
-  options: TranslateJobOptions,
-  { report, sources }: { readonly report: CiReport; readonly sources: readonly Source[] },
-): TranslateJobResult {
-  const translated = pipeline === undefined ? undefined : translate(pipeline, options, report);
-  const diagnostics = inOrder(report.finish(), sources);
-  if (translated === undefined || report.hasErrors) return { job: undefined, diagnostics };
-  return { job: { name: options.jobName, ...translated, diagnostics }, diagnostics };
+  return sortDiagnostics(ofJobs, pipeline.sources);
 }
 
 type Translation = Pick<TranslatedJob, "specDefinition" | "variables" | "positionOf">;
@@ -122,8 +104,6 @@ function findJob(pipeline: LoadedPipeline, name: string, report: CiReport): Load
     });
     return undefined;
   }
-  // A job that could not be made was reported.
-  if (entry !== undefined && report.hasErrors) return undefined;
   const guess = nearest(name, groups.keys());
   const names = [...groups.keys()].slice(0, 20).map(quote);
   const list =

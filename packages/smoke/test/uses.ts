@@ -48,8 +48,10 @@ export const uses: readonly Use[] = [
     name: "@steps/gitlab-ci",
     code: `
       import { translateJob } from "@steps/gitlab-ci";
+      import { loadPipelineNow } from "@steps/gitlab-ci/load";
       const text = "hello:\\n  variables: {WHO: world}\\n  script:\\n    - echo $WHO\\n";
-      const { job } = translateJob({ name: ".gitlab-ci.yml", text }, { jobName: "hello" });
+      const { pipeline } = loadPipelineNow({ name: ".gitlab-ci.yml", text });
+      const { job } = translateJob(pipeline, { jobName: "hello" });
       console.log(job.name, job.variables.WHO, job.specDefinition.definition.steps.length);`,
     output: "hello world 1",
   },

@@ -17,7 +17,7 @@ export const compile = defineCommand({
   summary: "Print the baseline definition of steps, a step file, a job or a reference",
   usage: "[FILE|REF|-] [flags]",
   description: [
-    "Without an argument the variable STEPS is read. Nothing is run; a reference is fetched.",
+    "Without an argument the variable STEPS is read, or, where it is not set or --job-name is given, the .gitlab-ci.yml of this folder or of the nearest above it. Nothing is run; a reference is fetched.",
     "With --eager every step that is named is fetched and compiled too, at any depth, but those whose reference holds an " +
       "expression; the inputs that each is given are checked against its spec, all that is wrong is said at once, and what is " +
       "printed is the tree of all baselines.",

@@ -7,7 +7,8 @@ import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { baseEnvironment } from "../job-flags.ts";
 import { launcherDirectory } from "../launcher.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
-import { givenVariables, jobFlags } from "../read-job.ts";
+import { findCiFile, givenVariables } from "../load-ci-file.ts";
+import { jobFlags } from "../read-job.ts";
 import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
@@ -32,7 +33,7 @@ export const local = defineCommand({
   summary: "Run one job of a local CI file",
   usage: "[FILE] [flags]",
   description: [
-    "FILE is .gitlab-ci.yml unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
+    "FILE is the .gitlab-ci.yml of this folder or of the nearest above it unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
       "keywords that are not honoured are reported. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
       "CI_COMMIT_*, CI_PROJECT_*, CI_MERGE_REQUEST_* and the like come from the repository and from the flags. The job finds the command step-runner, also as /step-runner.",
   ],
@@ -49,7 +50,7 @@ export const local = defineCommand({
   run,
 });
 
-async function run(options: Options, [path = ".gitlab-ci.yml"]: readonly string[]): Promise<number> {
+async function run(options: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
   if (isWorkflow(options, path)) return runWorkflow(options, path);
   const read = await readJudgedJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;

@@ -21,7 +21,7 @@ export const lock = defineCommand({
   usage: "[FILE|REF]… [flags]",
   description: [
     "Follows everything that the steps name, as compile --eager does, and writes what each branch, tag and URL means now: the " +
-      "commit or digest, and the tree. Of a .gitlab-ci.yml or a workflow of GitHub every job is read. Without an argument the variable STEPS is read.",
+      "commit or digest, and the tree. Of a .gitlab-ci.yml or a workflow of GitHub every job is read. Without an argument the variable STEPS is read, or the .gitlab-ci.yml of this folder or of the nearest above it.",
     "What is named by an expression is found out only when it runs; --locked refuses it unless another step names it, too. " +
       "Folders and archives on this machine are not locked.",
   ],

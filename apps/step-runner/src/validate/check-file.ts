@@ -10,6 +10,7 @@ import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
 import { checkJobs as checkAllJobs, translateJob } from "@steps/gitlab-ci";
+import { loadPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { statSync } from "node:fs";
@@ -28,13 +29,13 @@ export interface CheckOptions extends CompileOptions {
 }
 
 /** Reads a file and says what is wrong with it: a step file, a list of steps, JSON, or the jobs of a CI file. */
-export function checkFile(path: string, options: CheckOptions): Checked {
+export async function checkFile(path: string, options: CheckOptions): Promise<Checked> {
   const source = readFile(path);
   if ("code" in source) return { name: path, diagnostics: [source] };
   const github = checkGithubFile(source, options);
   if (github !== undefined) return { name: path, diagnostics: github };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
-  if (isJobFile) return { name: path, diagnostics: checkJobs(source, options) };
+  if (isJobFile) return { name: path, diagnostics: await checkJobs(source, options) };
   const { diagnostics } = readerOf(path)(source, options);
   return { name: path, diagnostics };
 }
@@ -60,15 +61,19 @@ function problem(code: string, message: string): Diagnostic {
   return { severity: "error", code, message };
 }
 
-function checkJobs(source: Source, { jobName, variables }: CheckOptions): readonly Diagnostic[] {
+async function checkJobs(source: Source, { jobName, variables }: CheckOptions): Promise<readonly Diagnostic[]> {
   const workDir = absolute(dirname(source.name));
   const known = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
   const loading = projectFiles(workDir, { ...known, ...variables });
   const optionsOf = (name: string) => ({ predefined: { ...known, CI_JOB_NAME: name }, overrides: variables });
-  if (jobName !== undefined) return translateJob(source, { ...optionsOf(jobName), jobName, loading }).diagnostics;
-  const { jobs, diagnostics } = checkAllJobs(source, optionsOf, loading);
-  if (jobs.length === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
-  return withoutRepeated(diagnostics);
+  const { pipeline, readable, diagnostics } = await loadPipeline(source, loading);
+  if (jobName !== undefined) {
+    const ofJob = pipeline && translateJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
+    return withoutRepeated([...diagnostics, ...(ofJob ?? [])]);
+  }
+  if (pipeline?.groups.size === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
+  const ofJobs = readable === undefined ? [] : checkAllJobs(readable, optionsOf);
+  return withoutRepeated([...diagnostics, ...ofJobs]);
 }
 
 function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOptions): readonly Diagnostic[] | undefined {

@@ -42,8 +42,12 @@ async function checkArgument(given: ValidateOptions, item: string, isAlone: bool
   const options = checkOptions(given);
   if (item === "-") return [checkText(stdin(), options)];
   const stat = existsSync(item) ? statSync(item) : undefined;
-  if (stat?.isDirectory() === true) return findFiles(item).map((path) => checkFile(path, options));
-  if (stat?.isFile() === true && !/\.zip$/i.test(item)) return [checkFile(item, options)];
+  if (stat?.isDirectory() === true) {
+    const checked: Checked[] = [];
+    for (const path of findFiles(item)) checked.push(await checkFile(path, options));
+    return checked;
+  }
+  if (stat?.isFile() === true && !/\.zip$/i.test(item)) return [await checkFile(item, options)];
   if (/^[^:@]+\.(?:ya?ml|json)$/i.test(item)) throw new UsageError(`Cannot read "${item}": there is no such file`);
   return [await checkReference(given, parseArgument(item), isAlone)];
 }

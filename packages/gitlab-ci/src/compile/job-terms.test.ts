@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { loadPipelineNow } from "../load/load-pipeline.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
-import { withoutFiles } from "../without-files.ts";
 import { type JobTerms, readJobTerms } from "./job-terms.ts";
 
 function jobOf(keywords: string): LoadedJob {
   const source = { name: ".gitlab-ci.yml", text: `test:\n  script: a\n  ${keywords}\n` };
-  const { pipeline, diagnostics } = loadPipelineNow(source, withoutFiles);
+  const { pipeline, diagnostics } = loadPipelineNow(source);
   const job = pipeline?.jobs.get("test");
   if (job === undefined) throw new Error(diagnostics.map(({ message }) => message).join("; "));
   return job;

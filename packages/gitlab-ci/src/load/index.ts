@@ -13,7 +13,13 @@ export type {
   LoadFailure,
   LoadFile,
 } from "./load-file.ts";
-export { loadPipeline, loadPipelineNow, type LoadPipelineOptions, type LoadPipelineResult } from "./load-pipeline.ts";
+export {
+  loadPipeline,
+  loadPipelineNow,
+  type LoadPipelineOptions,
+  type LoadPipelineResult,
+  sortDiagnostics,
+} from "./load-pipeline.ts";
 export {
   type JobInstance,
   keywordPosition,

@@ -35,44 +35,44 @@ export interface LoadPipelineOptions extends Answerers, InputTools {
 export interface LoadPipelineResult {
   /** `undefined` when there are errors. */
   readonly pipeline: LoadedPipeline | undefined;
+  /** The same, or of a configuration with errors the part that could be read: to find more of them, and not to run. */
+  readonly readable: LoadedPipeline | undefined;
   /** In the order of the files, and in each in the order of the text. */
   readonly diagnostics: readonly Diagnostic[];
   /** Every file that was read, that of the pipeline first. */
   readonly sources: readonly Source[];
 }
 
+/** Loads a file that includes no other: each include is an error. */
+const withoutFiles: LoadPipelineOptions = {
+  loadFile: () => ({ problem: "Other files are out of reach here" }),
+};
+
 /**
  * Loads a `.gitlab-ci.yml` with all that it includes, as GitLab does before it makes a pipeline: inputs are filled in file
  * by file, what is included is merged under what includes it, then come `extends`, `!reference`, `default` and `parallel`
  * ([CI/CD YAML syntax](https://docs.gitlab.com/ci/yaml/)). What is wrong with the files is a diagnostic; what a function of
  * the options throws is passed on.
+ *
+ * @param options - How to get at what the file includes; without it an include is an error.
  */
-export function loadPipeline(source: Source, options: LoadPipelineOptions): Promise<LoadPipelineResult> {
+export function loadPipeline(source: Source, options: LoadPipelineOptions = withoutFiles): Promise<LoadPipelineResult> {
   return answerLater(load(source, options), options);
 }
 
 /** Does the same at once, with functions that give no promises. @throws {TypeError} if one gives a promise */
-export function loadPipelineNow(source: Source, options: LoadPipelineOptions): LoadPipelineResult {
+export function loadPipelineNow(source: Source, options: LoadPipelineOptions = withoutFiles): LoadPipelineResult {
   return answerNow(load(source, options), options);
 }
 
 function* load(source: Source, options: LoadPipelineOptions): Asking<LoadPipelineResult> {
   const report: CiReport = new Report();
-  const { pipeline, sources } = yield* loadInto(report, source, options);
-  const diagnostics = inOrder(report.finish(), sources);
-  return { pipeline: report.hasErrors ? undefined : pipeline, diagnostics, sources };
-}
-
-/** Loads a file with its includes, and reports what is wrong; of a configuration with faults the part that could be read. */
-export function* loadInto(
-  report: CiReport,
-  source: Source,
-  options: LoadPipelineOptions,
-): Asking<{ readonly pipeline: LoadedPipeline | undefined; readonly sources: readonly Source[] }> {
-  const sources = new Set([source]);
-  const root = yield* readRoot(source, options, { report, sources });
-  const pipeline = root === undefined ? undefined : build(root, [...sources], report);
-  return { pipeline, sources: [...sources] };
+  const found = new Set([source]);
+  const root = yield* readRoot(source, options, { report, sources: found });
+  const sources = [...found];
+  const readable = root === undefined ? undefined : build(root, sources, report);
+  const diagnostics = sortDiagnostics(report.finish(), sources);
+  return { pipeline: report.hasErrors ? undefined : readable, readable, diagnostics, sources };
 }
 
 function* readRoot(
@@ -119,8 +119,8 @@ function build(root: YamlMapping, sources: readonly Source[], report: CiReport):
   return { root, stages, jobs, groups, variables, workflow, sources };
 }
 
-/** Sorts diagnostics by the files, and in each by the text; those without a place come first. */
-export function inOrder(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
+/** Sorts diagnostics by the files, which must be in the order of their texts in each; those without a place come first. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
   const ranks = new Map(sources.map((source, index) => [source, index]));
   const rank = ({ code, position }: Diagnostic): number => {
     if (code === "too-many-problems") return sources.length;
