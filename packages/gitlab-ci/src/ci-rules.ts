@@ -8,6 +8,7 @@ export type CiCode =
   | LoadCode
   | "hidden-job"
   | "invalid-file"
+  | "invalid-image"
   | "invalid-job"
   | "invalid-script"
   | "invalid-variables"
@@ -28,6 +29,10 @@ export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
   "invalid-file": {
     title: "The file is no configuration",
     help: "It is a mapping of keywords and jobs, with a header of inputs before it at most.",
+  },
+  "invalid-image": {
+    title: "No image is named",
+    help: "`image` and `services` name images, also once their variables are filled in: no blanks, and no dash in front.",
   },
   "invalid-job": { title: "A job or its inherit is malformed", help: "A job is a mapping with `script` or `run`." },
   "invalid-script": {
