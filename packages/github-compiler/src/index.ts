@@ -7,7 +7,7 @@ export {
   DOCKERFILE_ACTIONS,
   MANIFEST_FILES,
 } from "./action/manifest.ts";
-export { secretsOfCall } from "./pipeline/decide-job.ts";
+export { secretsOfCall } from "./pipeline/evaluate-call.ts";
 export { type PlannedWorkflow, planWorkflow } from "./pipeline/plan-workflow.ts";
 export type { CallWork, PlanWorkflowOptions, StepsWork, WorkflowWork } from "./pipeline/workflow-work.ts";
 export { type CompiledWorkflowJob, compileWorkflowJob } from "./workflow/compile-job.ts";

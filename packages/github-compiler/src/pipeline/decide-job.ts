@@ -2,7 +2,6 @@ import { childOf } from "@steps/source";
 import {
   type Contexts,
   evaluateCondition,
-  evaluateTemplate,
   GithubExpressionError,
   type StatusFacts,
   toText,
@@ -10,14 +9,14 @@ import {
 import type { Value } from "@steps/model";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Decision, Instance, JobResult } from "@steps/pipeline";
-import { evaluateAt } from "../reading/evaluate.ts";
+import { evaluateTree } from "../reading/evaluate.ts";
 import { createReading, type Reading } from "../reading/reading.ts";
-import { conditionOf, templateOf } from "../reading/templates.ts";
+import { conditionOf } from "../reading/templates.ts";
 import { shownNames } from "../workflow/choose-instance.ts";
 import { type JobInstance, readInstances } from "../workflow/job-instances.ts";
 import type { JobEntry } from "../workflow/workflow-file.ts";
 import { readCall } from "./read-call.ts";
-import type { CallWork, WorkflowWork } from "./workflow-work.ts";
+import type { WorkflowWork } from "./workflow-work.ts";
 
 /** The facts about a job whose needs have ended. */
 export interface JobMoment {
@@ -106,54 +105,21 @@ function planInstance(
 }
 
 function isAllowedToFail(reading: Reading, job: JobEntry, contexts: Contexts): boolean {
-  return valueAt(reading, job, { key: "continue-on-error", at: "job-continue-on-error", contexts }) === true;
+  const node = childOf(job.value, "continue-on-error");
+  const place = { what: `"continue-on-error" of the job`, at: "job-continue-on-error", contexts } as const;
+  return node?.kind === "scalar" && evaluateTree(reading, node, place) === true;
 }
 
 // Jobs of one group run one after the other. GitHub would also cancel all but the newest of those that wait.
 function groupOf(reading: Reading, job: JobEntry, contexts: Contexts): string | undefined {
   const node = childOf(job.value, "concurrency");
-  if (node === undefined) return undefined;
-  const group = node.kind === "mapping" ? childOf(node, "group") : node;
+  const group = node?.kind === "mapping" ? childOf(node, "group") : node;
   if (group === undefined) return undefined;
-  const text = templateOf(reading, group, { what: `"concurrency" of the job`, at: "job-concurrency" });
-  const value = text === undefined ? undefined : evaluateAt(reading, group, { text, contexts });
+  const value = evaluateTree(reading, group, { what: `"concurrency" of the job`, at: "job-concurrency", contexts });
   return value === undefined || toText(value) === "" ? undefined : toText(value).toLowerCase();
-}
-
-function valueAt(
-  reading: Reading,
-  job: JobEntry,
-  { key, at, contexts }: { readonly key: string; readonly at: "job-continue-on-error"; readonly contexts: Contexts },
-): Value | undefined {
-  const node = childOf(job.value, key);
-  if (node?.kind !== "scalar") return undefined;
-  const text = templateOf(reading, node, { what: `"${key}" of the job`, at });
-  if (text === undefined || typeof node.value !== "string") return node.value;
-  return evaluateAt(reading, node, { text, contexts });
 }
 
 function failureOf(reading: Reading): JobResult {
   const first = reading.report.finish().find(({ severity }) => severity === "error");
   return { status: "failure", reason: first === undefined ? "The job is malformed" : formatDiagnostic(first) };
-}
-
-/** The outputs of a workflow that was called, of the results of its jobs. */
-export function evaluateOutputs(outputs: Readonly<Record<string, string>>, contexts: Contexts): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, text]) => [name, toText(evaluateTemplate(text, { contexts }))]),
-  );
-}
-
-/**
- * The secrets that a called workflow gets, by the names it knows.
- *
- * @param known the secrets of the caller, by name
- * @throws {GithubExpressionError}
- */
-export function secretsOfCall(
-  { secrets, needs }: Pick<CallWork, "secrets" | "needs">,
-  known: Readonly<Record<string, string>>,
-  contexts: Contexts,
-): Record<string, string> {
-  return secrets === "inherit" ? { ...known } : evaluateOutputs(secrets, { ...contexts, needs, secrets: { ...known } });
 }

@@ -8,7 +8,8 @@ import { createReading, type Reading } from "../reading/reading.ts";
 import { textOf } from "../reading/texts.ts";
 import { earlyContexts } from "../workflow/compile-job.ts";
 import { readWorkflow } from "../workflow/workflow-file.ts";
-import { decideJob, evaluateOutputs } from "./decide-job.ts";
+import { decideJob } from "./decide-job.ts";
+import { evaluateOutputs } from "./evaluate-call.ts";
 import { ancestorsOf, needsContext, statusOf } from "./needs-of.ts";
 import type { PlanWorkflowOptions, WorkflowWork } from "./workflow-work.ts";
 
