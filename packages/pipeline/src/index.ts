@@ -1,5 +1,5 @@
 export { combineResults, isPassed } from "./combine-results.ts";
-export { type GraphJob, type GraphProblem, graphProblems } from "./job-graph.ts";
+export { findCircles, type GraphJob, type GraphProblem, graphProblems } from "./job-graph.ts";
 export type {
   InstanceDelayed,
   InstanceEnded,

@@ -21,31 +21,32 @@ export function graphProblems(jobs: readonly GraphJob[]): GraphProblem[] {
   for (const { id, needs } of jobs) {
     for (const need of needs) if (!byId.has(need)) problems.push({ kind: "unknown-need", job: id, need });
   }
-  const circle = findCircle(byId);
+  const [circle] = findCircles(byId);
   return circle === undefined ? problems : [...problems, { kind: "circle", jobs: circle }];
 }
 
-// With a stack of its own, since a chain of jobs may be longer than that of the machine.
-function findCircle(jobs: ReadonlyMap<string, GraphJob>): string[] | undefined {
+/**
+ * Finds jobs that wait for themselves: in each circle a job needs the next, and the last needs the first. There is at least one for
+ * every job that cannot start. Needs that are not among the jobs are passed over.
+ */
+export function* findCircles(jobs: ReadonlyMap<string, Pick<GraphJob, "needs">>): Generator<string[]> {
   const done = new Set<string>();
   for (const start of jobs.keys()) {
-    if (done.has(start)) continue;
-    const stack = [{ id: start, next: 0 }];
-    const onPath = new Set([start]);
-    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const need = jobs.get(top.id)?.needs[top.next++];
+    // A list instead of recursion, since a chain of jobs may be longer than the stack of the machine.
+    const way = done.has(start) ? [] : [{ id: start, next: 0 }];
+    const onWay = new Set(way.map(({ id }) => id));
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const need = jobs.get(last.id)?.needs[last.next++];
       if (need === undefined) {
-        done.add(top.id);
-        onPath.delete(top.id);
-        stack.pop();
-      } else if (onPath.has(need)) {
-        const path = stack.map(({ id }) => id);
-        return path.slice(path.indexOf(need));
+        done.add(last.id);
+        onWay.delete(last.id);
+        way.pop();
+      } else if (onWay.has(need)) {
+        yield way.slice(way.findIndex(({ id }) => id === need)).map(({ id }) => id);
       } else if (jobs.has(need) && !done.has(need)) {
-        stack.push({ id: need, next: 0 });
-        onPath.add(need);
+        way.push({ id: need, next: 0 });
+        onWay.add(need);
       }
     }
   }
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import { childOf, type YamlNode } from "@steps/source";
 import { nearest, quote } from "@steps/model/diagnostic";
+import { findCircles } from "@steps/pipeline";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText } from "../reading/texts.ts";
 import type { JobEntry } from "./workflow-file.ts";
@@ -12,12 +13,13 @@ interface Need {
 /** Says which jobs need one that is not there, or wait for themselves. Ids are compared without their case. */
 export function checkNeeds(reading: Reading, jobs: ReadonlyMap<string, JobEntry>): void {
   const ids = [...jobs.keys()];
+  const known = new Set(ids.map((id) => id.toLowerCase()));
   const needs = new Map<string, readonly Need[]>();
   for (const { id, value } of jobs.values()) {
     const found = needsOf(childOf(value, "needs"));
     needs.set(id.toLowerCase(), found);
     for (const need of found) {
-      if (ids.some((other) => other.toLowerCase() === need.id.toLowerCase())) continue;
+      if (known.has(need.id.toLowerCase())) continue;
       reading.report.add("error", need.node, () => {
         const near = nearest(need.id, ids);
         return {
@@ -39,27 +41,13 @@ function needsOf(node: YamlNode | undefined): readonly Need[] {
   });
 }
 
-// Each circle is said once, at the need that closes it. A list instead of recursion: there may be many thousand jobs in a row.
+// Each circle is said once, at the need that closes it.
 function reportCircles(reading: Reading, needs: ReadonlyMap<string, readonly Need[]>): void {
-  const done = new Set<string>();
-  for (const start of needs.keys()) {
-    const way: { readonly id: string; next: number }[] = done.has(start) ? [] : [{ id: start, next: 0 }];
-    const onWay = new Set(way.map(({ id }) => id));
-    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
-      const need = needs.get(last.id)?.[last.next++];
-      const id = need?.id.toLowerCase();
-      if (need === undefined || id === undefined) {
-        done.add(last.id);
-        onWay.delete(last.id);
-        way.pop();
-      } else if (onWay.has(id)) {
-        const circle = [...way.slice(way.findIndex((one) => one.id === id)).map((one) => one.id), id];
-        const message = `The jobs wait for each other: ${circle.slice(0, 20).map(quote).join(" needs ")}`;
-        reading.report.error(need.node, { code: "circular-needs", message, hint: "None of them would ever start." });
-      } else if (!done.has(id) && needs.has(id)) {
-        way.push({ id, next: 0 });
-        onWay.add(id);
-      }
-    }
+  const graph = new Map([...needs].map(([job, found]) => [job, { needs: found.map(({ id }) => id.toLowerCase()) }]));
+  for (const circle of findCircles(graph)) {
+    const [first = "", last = ""] = [circle[0], circle.at(-1)];
+    const closing = needs.get(last)?.find(({ id }) => id.toLowerCase() === first);
+    const message = `The jobs wait for each other: ${[...circle, first].slice(0, 20).map(quote).join(" needs ")}`;
+    reading.report.error(closing?.node, { code: "circular-needs", message, hint: "None of them would ever start." });
   }
 }
