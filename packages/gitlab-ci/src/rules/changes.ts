@@ -1,4 +1,4 @@
-import { describePatterns, matchGlobs, matchRegexp, type PathsResult } from "./match-paths.ts";
+import { describePatterns, matchGlobs, matchPaths, type PathsResult } from "./match-paths.ts";
 import type { PathsCondition } from "./rule.ts";
 import { type ConditionOutcome, type FilledText, type RuleContext, RuleProblem } from "./rule-context.ts";
 import { SituationError } from "./situation.ts";
@@ -20,7 +20,13 @@ export async function decideChanges(condition: PathsCondition, context: RuleCont
     return { kind: "changes", node, holds: true, reason: `there is nothing to compare with${place}` };
   }
   if (files.length === 0) return { kind: "changes", node, holds: false, reason: `no file changed${place}` };
-  const { holds, reason } = describe(await match(condition, files, context), { condition, files, place });
+  const found = await matchPaths(condition, files, {
+    patterns: context.patterns,
+    maxComparisons: MAX_COMPARISONS,
+    fill: (text) => context.expand("rules:changes", text),
+    matchPatterns: (patterns) => matchDistinct(patterns, files),
+  });
+  const { holds, reason } = describe(found, { condition, files, place });
   return { kind: "changes", node, holds, reason };
 }
 
@@ -52,19 +58,10 @@ async function changedFiles(
   }
 }
 
-async function match(
-  { paths, regexp }: PathsCondition,
-  files: readonly string[],
-  context: RuleContext,
-): Promise<PathsResult> {
-  if (regexp !== undefined) {
-    const pattern = context.expand("rules:changes", regexp);
-    return matchRegexp(pattern, files, { ...context, maxComparisons: MAX_COMPARISONS });
-  }
-  const filled = paths.map((path) => context.expand("rules:changes", path));
-  const patterns = new Map(filled.map((pattern) => [pattern.text, pattern]));
-  if (files.length * patterns.size > MAX_COMPARISONS) return "too-many";
-  return matchGlobs([...patterns.values()], files, MAX_COMPARISONS);
+function matchDistinct(patterns: readonly FilledText[], files: readonly string[]): PathsResult {
+  const distinct = new Map(patterns.map((pattern) => [pattern.text, pattern]));
+  if (files.length * distinct.size > MAX_COMPARISONS) return "too-many";
+  return matchGlobs([...distinct.values()], files, MAX_COMPARISONS);
 }
 
 function describe(

@@ -1,4 +1,4 @@
-import { describePatterns, matchGlobs, matchRegexp, type PathsResult } from "./match-paths.ts";
+import { describePatterns, matchGlobs, matchPaths, type PathsResult } from "./match-paths.ts";
 import type { PathsCondition } from "./rule.ts";
 import { type ConditionOutcome, type FilledText, type RuleContext, RuleProblem } from "./rule-context.ts";
 import { type FilesOf, SituationError } from "./situation.ts";
@@ -18,7 +18,12 @@ export async function decideExists(condition: PathsCondition, context: RuleConte
   const ref = condition.ref && context.expandOnce("rules:exists:ref", condition.ref);
   const files = await trackedFiles(condition, { project: project?.text, ref: ref?.text }, context);
   const place = project === undefined ? "" : ` in ${project.shown}${ref === undefined ? "" : ` at ${ref.shown}`}`;
-  const found = await match(condition, files, context);
+  const found = await matchPaths(condition, files, {
+    patterns: context.patterns,
+    maxComparisons: MAX_COMPARISONS,
+    fill: (text) => context.expandOnce("rules:exists", text),
+    matchPatterns: (patterns) => matchTracked(patterns, files),
+  });
   if (found === undefined) {
     return { kind: "exists", node, holds: false, reason: `no file${place} matches ${describePatterns(condition)}` };
   }
@@ -42,16 +47,7 @@ async function trackedFiles(
   }
 }
 
-async function match(
-  { paths, regexp }: PathsCondition,
-  files: readonly string[],
-  context: RuleContext,
-): Promise<PathsResult> {
-  if (regexp !== undefined) {
-    const pattern = context.expandOnce("rules:exists", regexp);
-    return matchRegexp(pattern, files, { ...context, maxComparisons: MAX_COMPARISONS });
-  }
-  const patterns = paths.map((path) => context.expandOnce("rules:exists", path));
+function matchTracked(patterns: readonly FilledText[], files: readonly string[]): PathsResult {
   const wild = patterns.filter(({ text }) => /[*?[{]/.test(text));
   const exact = patterns.filter((pattern) => !wild.includes(pattern));
   const extensions = wild.filter(isExtension);

@@ -1,7 +1,7 @@
 import { createGlob, type Work } from "./glob.ts";
 import { MAX_REGEXP_LENGTH } from "./read-rules.ts";
 import { PatternError } from "./if/patterns.ts";
-import type { PathsCondition } from "./rule.ts";
+import type { PathsCondition, PlacedText } from "./rule.ts";
 import { type FilledText, type RuleContext, RuleProblem } from "./rule-context.ts";
 
 /** Steps that the comparisons of one condition may take together: a second of work. */
@@ -42,15 +42,33 @@ export function matchGlobs(
   return undefined;
 }
 
+/** The ways in which a condition compares paths. */
+export interface PathMatching extends Pick<RuleContext, "patterns"> {
+  readonly maxComparisons: number;
+  /** Fills variables into a pattern. */
+  readonly fill: (text: PlacedText) => FilledText;
+  /** Compares the paths with the patterns of the condition. */
+  readonly matchPatterns: (patterns: readonly FilledText[]) => PathsResult;
+}
+
 /**
- * Looks for the `regexp` of a condition in paths.
+ * Compares paths with the `regexp` of a condition, or with its patterns.
  *
- * @throws {RuleProblem} for a pattern that is none of RE2 or too long.
+ * @throws {RuleProblem} for a pattern that cannot be compared.
  */
-export async function matchRegexp(
+export async function matchPaths(
+  { paths: patterns, regexp }: PathsCondition,
+  paths: readonly string[],
+  matching: PathMatching,
+): Promise<PathsResult> {
+  if (regexp === undefined) return matching.matchPatterns(patterns.map(matching.fill));
+  return matchRegexp(matching.fill(regexp), paths, matching);
+}
+
+async function matchRegexp(
   regexp: FilledText,
   paths: readonly string[],
-  { patterns, maxComparisons }: Pick<RuleContext, "patterns"> & { readonly maxComparisons: number },
+  { patterns, maxComparisons }: PathMatching,
 ): Promise<PathsResult> {
   if (regexp.text.length > MAX_REGEXP_LENGTH) {
     throw new RuleProblem(regexp.from.node, `"regexp" is longer than ${MAX_REGEXP_LENGTH} characters`);
