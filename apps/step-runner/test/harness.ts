@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { spawn, type SpawnOptions } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { decodeTrace } from "@steps/trace";
-import { compileCache, tempDir } from "@steps/testkit";
+import { compileCache, type EndedProcess, tempDir, type WatchedProcess, watchProcess } from "@steps/testkit";
 import { onTestFinished } from "vitest";
 
 /** The built command, as users have it; STEP_RUNNER_TEST_COMMAND names another build. */
@@ -11,21 +11,11 @@ export const COMMAND: string =
 
 export type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Ended = EndedProcess;
 
 type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGKILL";
 
-export interface Running {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  readonly ended: Promise<Ended>;
-  /** Fulfilled when the text was printed; rejected when the command ended without. */
-  printed(text: string): Promise<void>;
+export interface Running extends WatchedProcess {
   kill(signal: Signal): void;
 }
 
@@ -88,32 +78,9 @@ function startCommand(args: readonly string[], env: Readonly<Record<string, stri
     stdio: options.stdio ?? [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const texts = { stdout: "", stderr: "" };
-  const waiting = new Set<() => void>();
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (text: string) => {
-      texts[name] += text;
-      for (const look of waiting) look();
-    });
-  }
   child.stdin?.on("error", () => undefined);
   if (options.input !== undefined) child.stdin?.end(options.input);
-  const ended = new Promise<Ended>((fulfil, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, signal) => fulfil({ code, signal, ...texts }));
-  });
-  const printed = (text: string): Promise<void> =>
-    new Promise((fulfil, reject) => {
-      const look = (): void => {
-        if (!texts.stdout.includes(text) && !texts.stderr.includes(text)) return;
-        waiting.delete(look);
-        fulfil();
-      };
-      waiting.add(look);
-      look();
-      void ended.then((end) => reject(new Error(`ended without "${text}": ${JSON.stringify(end)}`)));
-    });
-  return { child, pid: child.pid ?? 0, ended, printed, kill: (signal) => void child.kill(signal) };
+  return { ...watchProcess(child), kill: (signal) => void child.kill(signal) };
 }
 
 export async function readTrace(path: string): Promise<Trace> {

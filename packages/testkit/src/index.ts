@@ -22,3 +22,5 @@ export { sshKey, startSshServer } from "./ssh-server.ts";
 export type { SshServer, SshServerOptions } from "./ssh-server.ts";
 export { createCertificates } from "./certificates.ts";
 export type { Certificate, TestCertificates } from "./certificates.ts";
+export { watchProcess } from "./watch-process.ts";
+export type { EndedProcess, WatchedProcess } from "./watch-process.ts";

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { compileCache, withTempDir } from "@steps/testkit";
+import { compileCache, type EndedProcess, type WatchedProcess, watchProcess, withTempDir } from "@steps/testkit";
 import { killAll, processesOf } from "./processes.ts";
 
 const BIN = resolve(import.meta.dirname, "../../../../node_modules/.bin");
@@ -9,20 +9,11 @@ const BIN = resolve(import.meta.dirname, "../../../../node_modules/.bin");
 /** The built command, as users have it; STEP_RUNNER_TEST_COMMAND names another build. */
 const COMMAND: string = process.env["STEP_RUNNER_TEST_COMMAND"] ?? join(BIN, "step-runner");
 
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+// A process that the command left behind holds the pipes open: what was written by then is all there is to see.
+const PATIENCE_MS = 1000;
 
-export interface Running {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  readonly ended: Promise<Ended>;
-  /** Fulfilled when the text was written to either stream; rejected when the process ended without. */
-  printed(text: string): Promise<void>;
-}
+export type Ended = EndedProcess;
+export type Running = WatchedProcess;
 
 interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -67,12 +58,13 @@ function createUser(dir: string): User {
     ...compileCache(),
   };
   const start: User["start"] = (args, options = {}) =>
-    watch(
+    watchProcess(
       spawn(COMMAND, [...args], {
         cwd: options.cwd ?? work,
         env: { ...env, ...options.env },
         stdio: ["ignore", options.output ?? "pipe", options.output ?? "pipe"],
       }),
+      PATIENCE_MS,
     );
   return {
     dir,
@@ -83,36 +75,4 @@ function createUser(dir: string): User {
     start,
     run: (args, options) => start(args, options).ended,
   };
-}
-
-function watch(child: ChildProcess): Running {
-  const texts = { stdout: "", stderr: "" };
-  const waiting = new Set<() => void>();
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (text: string) => {
-      texts[name] += text;
-      for (const look of waiting) look();
-    });
-  }
-  const ended = new Promise<Ended>((fulfil, reject) => {
-    child.on("error", reject);
-    child.on("exit", (code, signal) => {
-      // A process that the command left behind holds the pipes open: what was written by now is all there is to see.
-      const give = (): void => fulfil({ code, signal, ...texts });
-      child.once("close", give);
-      setTimeout(give, 1000).unref();
-    });
-  });
-  const printed = (text: string): Promise<void> =>
-    new Promise((fulfil, reject) => {
-      const look = (): void => {
-        if (!texts.stdout.includes(text) && !texts.stderr.includes(text)) return;
-        waiting.delete(look);
-        fulfil();
-      };
-      waiting.add(look);
-      look();
-      ended.then((end) => reject(new Error(`It ended without "${text}": ${JSON.stringify(end)}`)), reject);
-    });
-  return { child, pid: child.pid ?? 0, ended, printed };
 }
