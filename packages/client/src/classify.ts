@@ -17,7 +17,7 @@ const FINAL: ReadonlySet<Code> = new Set([
   Code.NotFound,
 ]);
 
-/** Whether trying again would give the same answer. What did not come from a call is not for us to repeat. */
+/** Whether trying again would give the same answer. An error that no call gave is not ours to retry. */
 export function isFinal(error: unknown): boolean {
   return !(error instanceof ConnectError) || FINAL.has(error.code);
 }

@@ -84,7 +84,7 @@ async function shakeHands(
   signal: AbortSignal | undefined,
 ): Promise<ServerIdentity> {
   try {
-    // Who answers is all that is asked; the jobs of others are not.
+    // The call only asks who answers; it names no job, since the jobs of others are no concern of ours.
     const call = { method: StepRunner.method.list, input: { ids: ["-"] } };
     const answer = await callUnary(session, call, { headers, signal, timeoutMs: HANDSHAKE_TIMEOUT_MS });
     const { name = "", version = "" } = answer.runner ?? {};

@@ -51,7 +51,7 @@ async function withdraw(link: Link, job: JobState, acknowledged: Promise<void>):
   const late = Promise.withResolvers<"late">();
   const timer = setTimeout(() => late.resolve("late"), WITHDRAW_WINDOW_MS);
   try {
-    // If it has, the job is cancelled as any other and followed to its end.
+    // When the service has the job, it is cancelled there like any other job and followed to its end.
     const taken = acknowledged.catch((error: unknown) => {
       if (!isCancelled(error)) throw error;
       return link.use((service) => service.close(job.id)).then(() => Promise.reject(error as Error));

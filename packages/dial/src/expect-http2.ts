@@ -147,7 +147,7 @@ class ExpectingDuplex extends Duplex {
     clearTimeout(this.#timer);
     const text = Buffer.concat(this.#held).subarray(0, MAX_TEXT_BYTES).toString();
     this.#held = [];
-    this.#inner.resume(); // What follows is dropped: a sender that is stuck could not end, and its end is part of the reason.
+    this.#inner.resume(); // The rest is read and dropped, so that the sender can end: its end is part of the reason.
     void this.#destroyExplained(text === "" ? reason : text);
   }
 

@@ -108,7 +108,7 @@ async function look(source: string): Promise<Entry> {
   }
 }
 
-// By the rules of a fetch: an image that nobody could use is not built.
+// These are the rules of a fetch, so that no image is built that nobody could use.
 async function checkEntries(entries: ReadonlyMap<string, Entry>, limits: Limits): Promise<void> {
   const plan = createTreePlan(limits);
   let bytes = 0;

@@ -4,7 +4,7 @@ import { MASK, type Masker } from "./mask.ts";
 import { maskString } from "./redact-value.ts";
 import type { Exempt, Kind, Omitted, Rule, Rules } from "./redaction-rules.ts";
 
-/** How what has a kind is stored. */
+/** For each kind, the function that gives its stored form. */
 type Handlers = Readonly<Record<Kind, (value: never) => unknown>>;
 
 /**

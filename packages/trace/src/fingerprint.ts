@@ -19,8 +19,8 @@ export interface FingerprintContext {
 
 /**
  * The fingerprints of one step: `core` over what must be equal in a replay, `full` over that, the logs, the tools and
- * the runtime. Resources count by their digests, redacted values by their reason, so that neither the order of fetching
- * nor a secret has any influence.
+ * the runtime. Resources count by their digests and redacted values by their reason, so the order of fetching and the
+ * values of secrets do not affect the fingerprint.
  */
 export function fingerprintStep(
   det: DeterministicJson,

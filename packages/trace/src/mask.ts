@@ -42,8 +42,8 @@ const MAX_COUNTED = 10_000;
 /** Options for masking texts other than the secrets that are added. */
 export interface MaskOptions {
   /**
-   * Also what has the shape of one of GitLab's tokens: a prefix such as `glpat-`, which stays, and the letters, digits and `-._=`
-   * after it. Default: no.
+   * When true, texts in the shape of GitLab's tokens are masked too: the prefix, such as `glpat-`, stays, and the letters,
+   * digits and `-._=` after it go. Default: false.
    */
   readonly masksTokens?: boolean;
 }
@@ -54,7 +54,7 @@ export function createMasker(options: MaskOptions = {}): Masker {
   const known = new Set<string>();
   const refused = new Set<string>();
   const set = new PatternSet();
-  /** There was no room for a secret: what is not known cannot be told from what is. */
+  /** There was no room for a secret, so from now on no text can be shown: any might hold it. */
   let isClosed = false;
 
   const add = (secret: string, origin: SecretOrigin): void => {

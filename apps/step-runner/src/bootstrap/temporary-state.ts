@@ -5,9 +5,9 @@ import { dirname, isAbsolute, join } from "node:path";
 type Environment = Record<string, string | undefined>;
 
 /**
- * Lets a user without a home that can be written to, as is usual in containers that run as any number, keep journals and
- * components in a folder of their own among the temporary files. Nothing changes where there is a home, where other places
- * are named, or where that folder is somebody else's.
+ * Keeps journals and components in a private folder among the temporary files when the user's home cannot be written to.
+ * That is usual in containers which run under a user id that has no account. Nothing changes when there is a home, when
+ * variables name other places, or when the folder belongs to another user.
  */
 export function useTemporaryState(env: Environment): void {
   const uid = process.getuid?.();

@@ -27,7 +27,7 @@ export async function persistCredentials(git: CheckoutGit, checkedOut: CheckedOu
   const file = join(directory, name);
   const key = `${new URL(source.remote.url).origin}/`;
   const header = `AUTHORIZATION: ${authorizationOf(inputs.token, place.env)}`;
-  // By a file: arguments are seen by everybody on the machine.
+  // The header goes into a file, because everybody on the machine can read the arguments of a process.
   writeFileSync(file, `[http "${key}"]\n\textraheader = "${header}"\n`, { mode: 0o600, flag: "wx" });
   place.saveState?.(STATE.file, file);
   place.saveState?.(STATE.tree, tree);

@@ -26,15 +26,15 @@ export interface CheckoutInputs {
  */
 const INPUTS: Readonly<Record<string, "done" | "differs" | "none" | "ignored">> = {
   repository: "done",
-  ref: "differs", // That of the job is the job's commit, also when the branch has moved on.
+  ref: "differs", // The job's own ref means the job's commit, also when the branch has moved on.
   token: "differs", // Absent: the job's own credentials, from CI_REPOSITORY_URL.
   path: "done",
-  clean: "differs", // Of the workspace only when another ref is asked for and `true` is written; of `path` unless `false` is.
-  "fetch-depth": "differs", // Of the workspace only when it is written; history that is there stays.
+  clean: "differs", // Cleans the workspace only for another ref with `true` written out; cleans `path` unless it is `false`.
+  "fetch-depth": "differs", // Limits the history of the workspace only when it is written out; history that is there stays.
   "fetch-tags": "done",
   submodules: "done",
   lfs: "done", // With `git lfs`, if it is there.
-  "sparse-checkout": "differs", // Of `path` only: nothing is taken away from the workspace.
+  "sparse-checkout": "differs", // Applies to `path` only: nothing is taken away from the workspace.
   "sparse-checkout-cone-mode": "done",
   "persist-credentials": "differs", // Only when `true` is written and there is a token, never CI_JOB_TOKEN.
   "set-safe-directory": "differs", // Only where the tree belongs to somebody else.
@@ -43,7 +43,7 @@ const INPUTS: Readonly<Record<string, "done" | "differs" | "none" | "ignored">> 
   "ssh-user": "none",
   "github-server-url": "none", // Decides whether it is this project: isNativeCheckout().
   "allow-unsafe-pr-checkout": "none", // Its events do not exist here.
-  filter: "ignored", // What is left out would have to be fetched later, without credentials.
+  filter: "ignored", // Objects that are left out would have to be fetched later, without credentials.
   reference: "ignored",
   "ssh-key": "ignored",
   "ssh-known-hosts": "ignored",

@@ -9,7 +9,7 @@ import { branchOf, type Wanted } from "./checkout-ref.ts";
 /** The repository that the project is fetched from. */
 export interface Source {
   readonly remote: Remote;
-  /** Whether the job says so; else it is what the workspace was cloned from. */
+  /** Whether the job names the repository; otherwise it is the one that the workspace was cloned from. */
   readonly isDeclared: boolean;
 }
 

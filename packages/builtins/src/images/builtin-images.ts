@@ -85,7 +85,7 @@ export function imageOf(text: string, input: string): ImageName {
   return parsed;
 }
 
-/** Whether an image's name says which of them. */
+/** Whether the name of an image has a tag or a digest. */
 export function hasTag(text: string): boolean {
   return /[@:][^/]*$/.test(text.trim());
 }

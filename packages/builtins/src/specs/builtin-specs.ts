@@ -85,7 +85,7 @@ export const VARIABLES_VARIABLE = "STEP_INPUT_VARIABLES";
 /** The names of the built-in steps. */
 export const BUILTIN_NAMES: readonly string[] = ["script", ...Object.keys(SPECS)];
 
-/** How a built-in step's program gets an input: in the environment, where no other process of the machine sees it. */
+/** The variable in which the program of a built-in step gets an input. No other user of the machine can read it there. */
 export function inputVariable(name: string): string {
   return `STEP_INPUT_${name.toUpperCase()}`;
 }

@@ -147,7 +147,7 @@ function environment({ env, remote, cwd, globalConfig }: GitCall): Record<string
   }
   if (remote?.scheme === "ssh") result["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes";
   if (remote?.authorization !== undefined) {
-    // By the environment of one process: an argument is seen by everybody on the machine.
+    // The environment of one process carries it, because everybody on the machine can read arguments.
     result["GIT_CONFIG_COUNT"] = "1";
     result["GIT_CONFIG_KEY_0"] = `http.${new URL(remote.url).origin}/.extraHeader`;
     result["GIT_CONFIG_VALUE_0"] = `Authorization: ${remote.authorization}`;

@@ -49,7 +49,7 @@ export async function openCredentials(
   };
 }
 
-// Which daemon is the user's is in the configuration that is not used now.
+// The user's own configuration names the daemon to talk to, and it is not the one that is used now.
 async function hostOfContext(cli: ContainerCli, signal: AbortSignal): Promise<string | undefined> {
   if ((process.env["DOCKER_HOST"] ?? "") !== "") return undefined;
   const args = ["context", "inspect", "--format={{.Endpoints.docker.Host}}"];

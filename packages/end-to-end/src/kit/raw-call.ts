@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly message: string;
 }
 
-/** Who has not answered by then does not answer. */
+/** The time after which a service counts as one that does not answer. */
 const LIMIT_MS = 40_000;
 
 const PIECE_BYTES = 1024 * 1024;

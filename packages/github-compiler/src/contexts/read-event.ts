@@ -86,7 +86,7 @@ function readRequest(read: ReadVariable, { ref, sha }: MadeOf): Record<string, P
   const target = read("CI_MERGE_REQUEST_PROJECT_URL");
   const labels = read("CI_MERGE_REQUEST_LABELS")?.split(",") ?? [];
   return {
-    // Which of the actions it was, no variable tells.
+    // No variable tells which action it was.
     action: "synchronize",
     number,
     pull_request: object({

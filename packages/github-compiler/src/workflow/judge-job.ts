@@ -7,9 +7,9 @@ import type { Reading } from "../reading/reading.ts";
 /** Whether a job would run. */
 export interface JobVerdict {
   readonly holds: boolean;
-  /** It depends on jobs that were not run, or on what has no value. */
+  /** When true, the condition depends on jobs that were not run, or on something that has no value here. */
   readonly isUnknown: boolean;
-  /** Which part of the condition decided; empty without a condition. */
+  /** The part of the condition that decided; empty without a condition. */
   readonly explanation: string;
 }
 

@@ -23,7 +23,7 @@ export interface ListedJob {
 interface ListedInstance {
   /** As GitHub shows it: `test (ubuntu, 20)`. */
   readonly name: string;
-  /** By which it can be chosen, and no other. */
+  /** The name that chooses this instance and no other. */
   readonly choice: string;
   readonly matrix: MatrixValues | undefined;
 }

@@ -1,4 +1,4 @@
-/** How bad what an annotation says is. Interpreters print `debug` messages and make no annotations of them. */
+/** The severity of an annotation. Interpreters print `debug` messages and make no annotations of them. */
 export type AnnotationLevel = "debug" | "notice" | "warning" | "error";
 
 /** A message about a place in the source, from a workflow command or from a problem matcher. */

@@ -15,7 +15,7 @@ export const MAX_COMMAND_BYTES: number = 1024 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 
-// How many streams of an interpreter have not ended: what is open ends with the last.
+// The number of streams of an interpreter that have not ended. Open groups are closed with the last of them.
 const openStreams = new WeakMap<Interpreter, number>();
 
 const NOTHING: Uint8Array = new Uint8Array(0);

@@ -99,7 +99,7 @@ function namesSecretKey(object: Node, key: Node | "*"): boolean {
   return key === "*" || key.type !== "literal" || String(key.value).toLowerCase() === "token";
 }
 
-// Also a secret that came another way, such as an input whose default is the token.
+// A secret may also come another way, such as by an input whose default is the token.
 function holdsSecret(data: Data, contexts: Contexts): boolean {
   if (!isPrimitive(data)) return false;
   const text = textOf(data);

@@ -36,7 +36,7 @@ function readSpecial(text: string, start: number): { value: string | number; end
   if (index === undefined || index.length > 20 || Number(index) > 255) throw invalid();
   const end = start + 1 + index.length;
   if (text.charAt(end) === "}") return { value: Number(index), end: end + 1 };
-  // A format of .NET may follow the colon; no value of ours has any but the empty one.
+  // .NET allows a format after the colon. Values of expressions have no formats, so only the empty one is accepted.
   if (text.charAt(end) === ":" && text.charAt(end + 1) === "}" && text.charAt(end + 2) !== "}") {
     return { value: Number(index), end: end + 2 };
   }

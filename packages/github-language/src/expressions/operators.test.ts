@@ -1,19 +1,7 @@
 import type { Value } from "@steps/model";
 import { describe, expect, test } from "vitest";
 import { evaluateTemplate } from "./evaluate.ts";
-
-const contexts = {
-  github: {
-    ref: "refs/heads/main",
-    Event_Name: "push",
-    event: { labels: [{ name: "bug" }, { name: "Good" }, { id: 3 }] as Value[], number: 7, draft: false, body: null },
-  },
-  env: { FOO: "upper", foo: "lower" },
-  inputs: { flag: "true", empty: "", "with-hyphen": "h", zero: "0" },
-  steps: { a: { outputs: { "cache-hit": "true", n: "12" }, outcome: "success" }, b: { outputs: { n: "13" } } },
-  matrix: { os: "linux", list: [1, 2, 3], nested: [[1, 2], [3]], obj: { x: 1, y: { z: 2 } }, none: [], blank: {} },
-  strategy: null,
-};
+import { contexts } from "../../test/contexts.ts";
 
 /** Each row: an expression and its value. */
 const rows: readonly (readonly [expression: string, value: Value])[] = [

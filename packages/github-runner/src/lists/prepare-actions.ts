@@ -71,7 +71,7 @@ interface Walk {
   readonly path: string;
   readonly depth: number;
   readonly problems: Problem[];
-  /** By what names them: few manifests can name very many. `undefined`: it cannot be had, or is still looked into. */
+  /** The actions by their reference, since few manifests can name very many. `undefined`: missing, or not prepared yet. */
   readonly known: Map<string, PreparedAction | undefined>;
 }
 

@@ -49,7 +49,7 @@ const OLDEST_MAJOR = 20;
 const NEWER_LINES = 20;
 const TOOL_VERSION = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})$/;
 
-// By the identity of the file: what `--version` says does not change while the file does not.
+// The key holds the identity of the file, because the answer to `--version` changes only when the file does.
 const known = new Map<string, Promise<Version | undefined>>();
 
 /**
@@ -178,7 +178,7 @@ async function versionOf(program: string, options: FindNodeOptions): Promise<Ver
   const identity = identityOf(program);
   if (identity === undefined) return undefined;
   if (identity === identityOf(options.execPath)) return parseVersion(options.execVersion);
-  // By the path too: what stands in for many programs answers by the name that it was called by.
+  // The key holds the path too, because a launcher that stands for many programs answers by the name it was called by.
   const key = `${program}\0${identity}`;
   const before = known.get(key);
   if (before !== undefined) return await before;

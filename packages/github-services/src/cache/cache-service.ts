@@ -77,7 +77,7 @@ export function createCacheService(parts: Parts): CacheService {
         const file = await reservation.upload.seal(size);
         await store.publish(reservation, file);
       } finally {
-        // Also after a failure: another save may do better, and this one cannot.
+        // The reservation goes after a failure too: another save may do better, and this one cannot.
         await reservations.remove(reservation);
       }
       return reservation;

@@ -22,9 +22,10 @@ export interface ExpandedVariables {
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
- * Expands `$NAME`, `${NAME}` and `%NAME%` in each value, what is referred to first. As GitLab and its runner do it
- * together: `$$` is a dollar, a name that is no variable is empty (for `%NAME%`: left alone), a variable that refers to itself
- * means the one that it hides, the references that make a cycle are left as they stand. Unlike there, `${{ }}` is left alone too, so that steps can be written in a variable.
+ * Expands `$NAME`, `${NAME}` and `%NAME%` in each value, a variable after those that it refers to. The rules are those of GitLab
+ * and its runner together: `$$` is a dollar; a name that is no variable becomes empty, or stays for `%NAME%`; a variable that
+ * refers to itself means the one that it hides; references that make a cycle stay as they are. Unlike there, `${{ }}` stays
+ * too, so that steps can be written in a variable.
  */
 export function expandVariables(variables: ReadonlyMap<string, RawVariable>): ExpandedVariables {
   const { order, cycles } = sortByReference(variables);
