@@ -10,8 +10,10 @@ export {
 } from "./judge-pipeline.ts";
 export type { PlannedJob } from "./pipeline/decide-start.ts";
 export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./pipeline/plan-pipeline.ts";
-export { readDuration } from "./pipeline/read-duration.ts";
+export { readDuration } from "./read-duration.ts";
 export type { Need } from "./pipeline/read-needs.ts";
+export type { Trigger } from "./pipeline/read-trigger.ts";
+export { failureReason, type FailureReason, isRetried } from "./pipeline/is-retried.ts";
 export { isGate } from "./pipeline/stage-gates.ts";
 export {
   checkJobs,

@@ -24,6 +24,8 @@ export interface JudgePipelineOptions {
 /** The decision of the rules about one job of a loaded pipeline. */
 export interface JudgedPipelineJob {
   readonly job: LoadedJob;
+  /** The facts that the job tells of itself; predefined variables are made of them. */
+  readonly facts: JobFacts;
   readonly decision: JobDecision;
   /** Its variables by source, with those of the rules that matched; `collectVariables()` puts them together. */
   readonly sources: VariableSources;
@@ -111,15 +113,16 @@ async function judge(
   const found = new Map<string, JudgedPipelineJob>();
   for (const { jobs, rules, variables } of groups.values()) {
     for (const job of jobs) {
+      const facts = factsOf(job, rules);
       const known: VariableSources = {
-        ...sources(factsOf(job, rules)),
+        ...sources(facts),
         global: inherited(global, job),
         workflow: inherited(pipeline?.variables ?? new Map(), job),
         job: variables,
         matrix: matrixOf(job),
       };
       const decision = await decideJob(rules, { situation, variables: collectVariablesOfRules(known) });
-      found.set(job.name, { job, decision, sources: { ...known, rule: decision.variables } });
+      found.set(job.name, { job, facts, decision, sources: { ...known, rule: decision.variables } });
     }
   }
   const ordered = names.flatMap((name) => {

@@ -3,6 +3,7 @@ export { findCircles, type GraphJob, type GraphProblem, graphProblems } from "./
 export type {
   InstanceDelayed,
   InstanceEnded,
+  InstanceRetried,
   InstanceStarted,
   JobDecided,
   JobEnded,
@@ -21,3 +22,4 @@ export type {
 export type { JobPlaces } from "./job-run.ts";
 export { Places } from "./places.ts";
 export { PipelineError, type PipelineOptions, runPipeline } from "./run-pipeline.ts";
+export { withNeeds } from "./with-needs.ts";

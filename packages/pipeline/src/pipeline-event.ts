@@ -1,7 +1,7 @@
 import type { JobResult } from "./pipeline-job.ts";
 
 /** The events of a pipeline, in order. A table, a graph or a trace of the pipeline is a fold over them. */
-export type PipelineEvent = JobDecided | InstanceDelayed | InstanceStarted | InstanceEnded | JobEnded;
+export type PipelineEvent = JobDecided | InstanceDelayed | InstanceStarted | InstanceRetried | InstanceEnded | JobEnded;
 
 /** All jobs that a job needs have ended, and it was decided. */
 export interface JobDecided {
@@ -25,6 +25,17 @@ export interface InstanceStarted {
   readonly type: "instance-started";
   readonly job: string;
   readonly instance: string;
+}
+
+/** An attempt of an instance failed, and another one follows. Whoever runs the instance tells it, since the scheduler knows no attempts. */
+export interface InstanceRetried {
+  readonly type: "instance-retried";
+  readonly job: string;
+  readonly instance: string;
+  /** The number of the attempt that failed, from 1. */
+  readonly attempt: number;
+  /** How it failed. */
+  readonly result: JobResult;
 }
 
 /** An instance ended, or was cancelled before it began. */

@@ -13,6 +13,10 @@ export interface JobResult {
   readonly isBlocking?: boolean;
   /** The reason in one sentence, for a job that was skipped, cancelled or failed without a process. Absent otherwise. */
   readonly reason?: string;
+  /** The exit code of a command line that ends with this job: that of the process that failed. Absent for all but failures. */
+  readonly exitCode?: number;
+  /** The number of times that the job was tried. Absent for a job that was tried once, or never. */
+  readonly attempts?: number;
   /** The outputs that other jobs can read, by name. Default: none. */
   readonly outputs?: Readonly<Record<string, string>>;
 }

@@ -1,8 +1,10 @@
 import { quote } from "@steps/model/diagnostic";
 import { type Decision, isPassed, type JobResult, type JobResults, type PipelineState } from "@steps/pipeline";
+import type { JobTerms } from "../compile/job-terms.ts";
 import type { JudgedPipelineJob } from "../judge-pipeline.ts";
 import type { Need } from "./read-needs.ts";
-import { readDuration } from "./read-duration.ts";
+import type { Trigger } from "./read-trigger.ts";
+import { readDuration } from "../read-duration.ts";
 import { isGate } from "./stage-gates.ts";
 
 /** A job that is in the pipeline. */
@@ -11,6 +13,9 @@ export interface PlannedJob extends JudgedPipelineJob {
   readonly needs: readonly Need[] | undefined;
   /** True for a manual job that is started by hand. */
   readonly isStarted: boolean;
+  readonly terms: JobTerms;
+  /** Absent for a job that starts no pipeline. */
+  readonly trigger: Trigger | undefined;
 }
 
 /** The moment when all jobs that a job waits for have ended. */
@@ -41,8 +46,19 @@ export function decideStart(planned: PlannedJob, { needs, results, state }: Star
     const isBlocking = decision.allowFailure === false;
     return skip(isBlocking ? "It waits to be started by hand" : "It is started by hand", { isBlocking });
   }
+  const { trigger, terms } = planned;
+  if (trigger !== undefined && trigger.include.length === 0) {
+    return skip(`It starts a pipeline of another project, ${quote(trigger.project ?? "")}, which does not run here`);
+  }
   const delayMs = when === "delayed" ? readDuration(decision.startIn ?? "") : undefined;
-  return { run: { instances: [{ name: job.name, work: planned, delayMs }] } };
+  const instance = {
+    name: job.name,
+    work: planned,
+    delayMs,
+    group: terms.resourceGroup,
+    holdsNoPlace: trigger !== undefined,
+  };
+  return { run: { instances: [instance] } };
 }
 
 // A job that needs another by name does not run without it. Between stages only a job that others wait for holds them up.

@@ -2,6 +2,7 @@ import { type JobResult, Places, runPipeline } from "@steps/pipeline";
 import { describe, expect, test } from "vitest";
 import { loadPipelineNow } from "../load/load-pipeline.ts";
 import { plainVariables } from "../variables/collect-variables.ts";
+import type { PlannedJob } from "./decide-start.ts";
 import { planPipeline, type PlannedPipeline, type PlanPipelineOptions } from "./plan-pipeline.ts";
 import { isGate } from "./stage-gates.ts";
 
@@ -175,5 +176,111 @@ a: {script: x, rules: [{if: '$A == "workflow"'}]}
     const web = await plan(text, { vars: { CI_PIPELINE_SOURCE: "web" } });
     expect(web.judged?.workflow).toMatchObject({ isIn: false, reason: 'Rule 1 matches and says "when: never"' });
     expect(web.jobs).toEqual([]);
+  });
+});
+
+describe("planPipeline(): what jobs hand on", () => {
+  const TEXT = `
+stages: [one, two, three]
+a: {stage: one, script: x, artifacts: {paths: [a]}}
+m: {stage: two, script: x, artifacts: {paths: [m]}, parallel: {matrix: [{V: [1, 2]}]}}
+none: {stage: two, script: x}
+all: {stage: three, script: x}
+named: {stage: three, script: x, dependencies: [m]}
+nothing: {stage: three, script: x, dependencies: []}
+needs: {stage: three, script: x, needs: [{job: m, parallel: {matrix: [{V: 2}]}}, {job: a, artifacts: false}, none]}
+both: {stage: three, script: x, needs: [m, a], dependencies: [a]}
+first: {stage: one, script: x}
+`;
+
+  test("planPipeline() says whose artifacts a job gets: those of needs, or of all earlier stages, or of dependencies", async () => {
+    const { jobs, artifactsOf, diagnostics } = await plan(TEXT);
+    expect(diagnostics).toEqual([]);
+    const found: Record<string, readonly string[]> = {};
+    await runPipeline(jobs, {
+      places: new Places(1),
+      run: (work) => {
+        found[work.job.name] = artifactsOf(work);
+        return Promise.resolve({ status: "success" });
+      },
+    });
+    expect(found).toMatchObject({
+      first: [],
+      none: ["a"],
+      all: ["a", "m: [1]", "m: [2]"],
+      named: ["m: [1]", "m: [2]"],
+      nothing: [],
+      needs: ["m: [2]"],
+      both: ["a"],
+    });
+  });
+});
+
+describe("planPipeline(): terms", () => {
+  test("planPipeline() fills variables into the name of the pipeline and into resource groups", async () => {
+    const text = `
+variables: {WHERE: staging, SECRET: "$NONE"}
+workflow: {name: "To $WHERE by $BY", auto_cancel: {on_job_failure: all}, rules: [{variables: {BY: me}}]}
+a: {script: x, resource_group: "$WHERE-$OWN", variables: {OWN: mine}}
+`;
+    const { name, isFailFast, jobs } = await plan(text);
+    expect([name, isFailFast]).toEqual(["To staging by me", true]);
+    expect(await jobs[0]?.decide(new Map(), { isCancelled: false })).toMatchObject({
+      run: { instances: [{ group: "staging-mine", holdsNoPlace: false }] },
+    });
+  });
+
+  test("planPipeline() lets a rule of the workflow say whether a failure cancels the others", async () => {
+    const rules = "rules: [{auto_cancel: {on_job_failure: none}}]";
+    const text = `workflow: {auto_cancel: {on_job_failure: all}, ${rules}}\na: {script: x}\n`;
+    expect((await plan(text)).isFailFast).toBe(false);
+  });
+
+  test("planPipeline() skips a job that starts a pipeline of another project, and a child pipeline holds no place", async () => {
+    const text = `
+far: {stage: build, trigger: group/project}
+child: {stage: build, trigger: {include: child.yml, strategy: depend, forward: {pipeline_variables: true}, inputs: {a: 1}}}
+after: {script: x}
+`;
+    const { jobs } = await plan(text);
+    expect(await jobs[0]?.decide(new Map(), { isCancelled: false })).toMatchObject({
+      result: { status: "skipped", reason: expect.stringContaining('another project, "group/project"') },
+    });
+    expect(await jobs[1]?.decide(new Map(), { isCancelled: false })).toMatchObject({
+      run: {
+        instances: [
+          {
+            holdsNoPlace: true,
+            work: {
+              trigger: {
+                include: ["child.yml"],
+                inputs: { a: 1 },
+                isDepending: true,
+                forwardsJobVariables: true,
+                forwardsPipelineVariables: true,
+              },
+            },
+          },
+        ],
+      },
+    });
+    expect((await run(await plan(text))).ran).toEqual(["child", "after"]);
+  });
+
+  test("planPipeline() plans ten thousand jobs, which all get the same list of artifacts", async () => {
+    const makers = Array.from({ length: 5000 }, (_, n) => `a${n}: {stage: build, script: x, artifacts: {paths: [x]}}`);
+    const takers = Array.from({ length: 5000 }, (_, n) => `b${n}: {script: x}`);
+    const { jobs, artifactsOf } = await plan([...makers, ...takers].join("\n"));
+    const works: PlannedJob[] = [];
+    await runPipeline(jobs, {
+      places: new Places(100),
+      run: (work) => {
+        works.push(work);
+        return Promise.resolve({ status: "success" });
+      },
+    });
+    expect(works).toHaveLength(10_000);
+    const lists = new Set(works.filter(({ job }) => job.stage === "test").map(artifactsOf));
+    expect([...lists].map(({ length }) => length)).toEqual([5000]);
   });
 });

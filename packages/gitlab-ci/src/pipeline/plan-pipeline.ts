@@ -1,11 +1,24 @@
 import { type Diagnostic, quote } from "@steps/model/diagnostic";
 import type { PipelineJob } from "@steps/pipeline";
-import { Report } from "@steps/source";
+import { childOf, Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
-import { type JudgedPipeline, judgePipeline, type JudgePipelineOptions } from "../judge-pipeline.ts";
+import { readJobTerms } from "../compile/job-terms.ts";
+import {
+  type JudgedPipeline,
+  type JudgedPipelineJob,
+  judgePipeline,
+  type JudgePipelineOptions,
+} from "../judge-pipeline.ts";
 import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
+import { stringOf } from "../load/nodes.ts";
+import { collectVariables, type VariableSources } from "../variables/collect-variables.ts";
+import { expandKeyword } from "../variables/expand-keyword.ts";
+import { expandVariables } from "../variables/expand-variables.ts";
+import { readVariables } from "../variables/read-variables.ts";
+import { artifactSources } from "./artifact-sources.ts";
 import { decideStart, type PlannedJob } from "./decide-start.ts";
 import { readNeeds } from "./read-needs.ts";
+import { readTrigger } from "./read-trigger.ts";
 import { gateOf, stageGates } from "./stage-gates.ts";
 
 /** The facts that a pipeline is planned with. */
@@ -20,6 +33,12 @@ export interface PlannedPipeline {
   readonly judged: JudgedPipeline | undefined;
   /** The jobs that are in, with their gates, for `runPipeline()`. Empty when there are errors. */
   readonly jobs: readonly PipelineJob<PlannedJob>[];
+  /** `workflow:name` with variables filled in; absent without one. */
+  readonly name: string | undefined;
+  /** Whether the first job that fails cancels the others: `auto_cancel:on_job_failure: all`. */
+  readonly isFailFast: boolean;
+  /** The jobs whose artifacts a job gets before it starts, in the order in which they are unpacked. */
+  readonly artifactsOf: (job: PlannedJob) => readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -30,22 +49,68 @@ export interface PlannedPipeline {
  */
 export async function planPipeline(pipeline: LoadedPipeline, options: PlanPipelineOptions): Promise<PlannedPipeline> {
   const { judged, diagnostics } = await judgePipeline(pipeline, options);
-  if (judged === undefined) return { judged, jobs: [], diagnostics };
+  if (judged === undefined) return { ...NOTHING, diagnostics };
   const isIn = judged.workflow?.isIn !== false;
+  const report: CiReport = new Report();
   const planned = [...judged.jobs.values()]
     .filter(({ decision }) => isIn && decision.isIn)
-    .map((one): PlannedJob => {
-      const { needs } = one.decision;
-      return {
-        ...one,
-        needs: needs === undefined ? undefined : readNeeds(needs, pipeline),
-        isStarted: options.isStarted?.(one.job) === true,
-      };
-    });
-  const report: CiReport = new Report();
+    .map((one) => planJob(one, pipeline, { ...options, report }));
   checkPresence(planned, report);
-  const jobs = report.hasErrors ? [] : schedule(pipeline, planned);
-  return { judged, jobs, diagnostics: [...diagnostics, ...report.finish()] };
+  const ofWorkflow = readWorkflow(pipeline, judged, options);
+  return {
+    judged,
+    jobs: report.hasErrors ? [] : schedule(pipeline, planned),
+    ...ofWorkflow,
+    artifactsOf: artifactSources(pipeline, planned),
+    diagnostics: [...diagnostics, ...report.finish()],
+  };
+}
+
+const NOTHING = { judged: undefined, jobs: [], name: undefined, isFailFast: false, artifactsOf: () => [] };
+
+function planJob(
+  one: JudgedPipelineJob,
+  pipeline: LoadedPipeline,
+  { report, isStarted }: Pick<PlanPipelineOptions, "isStarted"> & { readonly report: CiReport },
+): PlannedJob {
+  const { job, decision, sources } = one;
+  // Few jobs have a keyword that takes variables, and to expand those of all jobs takes long.
+  const variables = job.keywords.has("resource_group") ? expandVariables(collectVariables(sources)).values : {};
+  const { terms, diagnostics } = readJobTerms(job, { variables, decision });
+  // The instances of a job share what they say, so it is complained about once.
+  if ((job.instance?.index ?? 1) === 1) report.include(diagnostics);
+  return {
+    ...one,
+    needs: decision.needs && readNeeds(decision.needs, pipeline),
+    isStarted: isStarted?.(job) === true,
+    terms,
+    trigger: readTrigger(job),
+  };
+}
+
+function readWorkflow(
+  { workflow, root }: LoadedPipeline,
+  { workflow: decision }: JudgedPipeline,
+  { sources }: PlanPipelineOptions,
+): Pick<PlannedPipeline, "name" | "isFailFast"> {
+  const name = stringOf(childOf(workflow, "name"));
+  const reported: CiReport = new Report();
+  const global = readVariables(root.entries.get("variables")?.value, "global", reported);
+  const known = (): VariableSources => ({ ...sources(), global, workflow: decision?.variables });
+  const rule = decision?.by.kind === "rule" ? decision.by.rule : undefined;
+  const onFailure =
+    stringOf(childOf(rule?.autoCancel, "on_job_failure")) ??
+    stringOf(childOf(childOf(workflow, "auto_cancel"), "on_job_failure"));
+  return {
+    name: name === undefined ? undefined : expandWith(known(), "workflow:name", name),
+    isFailFast: onFailure === "all",
+  };
+}
+
+function expandWith(sources: VariableSources, keyword: string, text: string): string {
+  if (!/[$%]/.test(text)) return text;
+  const { values } = expandVariables(collectVariables(sources));
+  return expandKeyword(keyword, text, (name) => values[name]);
 }
 
 // A job that needs one which its rules keep out would wait for ever; GitLab makes no pipeline then.
