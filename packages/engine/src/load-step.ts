@@ -19,7 +19,7 @@ import {
 import { decodeSource } from "@steps/model/utf8";
 import { type ComponentReference, fetchedKindOf, isComponentReference } from "@steps/model/kinds";
 import { digestOf } from "@steps/platform";
-import { BUILTIN_NAMES, builtinStep, scriptStep } from "@steps/builtins";
+import { BUILTIN_NAMES, builtinStep, gitlabScriptStep, scriptStep, shellFunctions } from "@steps/builtins";
 import { CompileError, EngineError } from "./engine-error.ts";
 import { registryVariables, requestPlace } from "./component-requests.ts";
 import { projectNames } from "./github/project-names.ts";
@@ -208,6 +208,9 @@ export class StepLoader {
   }
 
   async #loadBuiltin(path: string, inputNames: readonly string[]): Promise<LoadedStep> {
+    if (path === "gitlab/script") {
+      return { ...this.#loadedBuiltin(gitlabScriptStep, this.#options.tmpDir), functions: shellFunctions };
+    }
     if (path !== "script") return this.#loadProgram(path);
     const hasOptions = inputNames.some((name) => name !== "script");
     const specDefinition =

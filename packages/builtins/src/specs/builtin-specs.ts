@@ -1,6 +1,6 @@
 import type { InputSpec, OutputSpec, Spec, SpecDefinition } from "@steps/model/definition";
 
-/** The specs of `builtin://NAME`. Each step but `script` is run by the runner's own program. */
+/** The specs of `builtin://NAME` for all that the runner's own program runs. */
 const SPECS: Readonly<Record<string, Spec>> = {
   "docker/auth": {
     inputs: {
@@ -83,7 +83,7 @@ const SPECS: Readonly<Record<string, Spec>> = {
 export const VARIABLES_VARIABLE = "STEP_INPUT_VARIABLES";
 
 /** The names of the built-in steps. */
-export const BUILTIN_NAMES: readonly string[] = ["script", ...Object.keys(SPECS)];
+export const BUILTIN_NAMES: readonly string[] = ["script", "gitlab/script", ...Object.keys(SPECS)];
 
 /** The variable in which the program of a built-in step gets an input. No other user of the machine can read it there. */
 export function inputVariable(name: string): string {
@@ -91,7 +91,7 @@ export function inputVariable(name: string): string {
 }
 
 /**
- * The built-in step of this name, but `script`. Its command is beside it in `step_dir`, so that the definition is the
+ * The built-in step of this name, but `script` and `gitlab/script`. Its command is beside it in `step_dir`, so that the definition is the
  * same on every machine.
  */
 export function builtinStep(name: string): SpecDefinition | undefined {

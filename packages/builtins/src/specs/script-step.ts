@@ -4,7 +4,7 @@ import type { InputSpec, SpecDefinition } from "@steps/model/definition";
 const SHELL_FOLDERS: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The shell that `script:` uses: the first bash in the usual places, else the first sh, else whatever `sh` is on the PATH. */
-function defaultShell(): string {
+export function defaultShell(): string {
   for (const name of ["bash", "sh"]) {
     for (const folder of SHELL_FOLDERS) {
       if (isExecutable(`${folder}/${name}`)) return `${folder}/${name}`;

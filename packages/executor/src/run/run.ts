@@ -1,3 +1,4 @@
+import type { FunctionTable } from "@steps/expression";
 import type { Job, RuntimeValue } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
 import type { Position } from "@steps/model/diagnostic";
@@ -69,6 +70,8 @@ export interface LoadedStep {
   readonly fetch: FetchReport | undefined;
   /** The path of the step file inside the component. */
   readonly subpath: string;
+  /** Functions that the command of the definition may call besides those of every expression. Absent: none. */
+  readonly functions?: FunctionTable;
   /** Puts the files into `dir`; called before anything of the step runs. Absent when they are there already. */
   readonly bring?: () => Promise<void>;
   /**

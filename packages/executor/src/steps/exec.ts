@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { FunctionTable } from "@steps/expression";
 import { mapObject, revealString, type RuntimeString, sensitive } from "@steps/model";
 import type { ExecDefinition, Spec } from "@steps/model/definition";
 import type { EnvironmentRecord } from "@steps/model/environment";
@@ -32,6 +33,8 @@ export interface ExecCall {
   /** True for the built-in step that runs a text in a shell. */
   readonly isScript: boolean;
   readonly isBuiltin: boolean;
+  /** Functions that the command may call besides those of every expression. */
+  readonly functions: FunctionTable | undefined;
 }
 
 /** Runs the command of a definition and reads what it wrote to its output and export files. */
@@ -66,8 +69,9 @@ interface Prepared {
 }
 
 function prepare(run: Run, level: Level, call: ExecCall): Prepared {
-  const { definition, isScript } = call;
-  const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
+  const { definition, isScript, functions } = call;
+  const { path: at, source } = level;
+  const expander = createExpander(run, () => scopeOf(run, level), { path: at, source, functions });
   const written = definition.command.map((item, index) =>
     expander.text(item, { what: `exec: command[${index}]`, pointer: `/definition/exec/command/${index}` }),
   );

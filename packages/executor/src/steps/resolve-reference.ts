@@ -91,7 +91,7 @@ function digestInPlace(specDefinition: SpecDefinition): string {
   return digest;
 }
 
-/** Whether a reference names the built-in step that runs a text in a shell. */
+/** Whether a reference names a built-in step that runs a text in a shell. */
 export function isScript(reference: StepReference | undefined): boolean {
-  return reference?.kind === "dist" && reference.path === "script";
+  return reference?.kind === "dist" && ["script", "gitlab/script"].includes(reference.path);
 }

@@ -61,7 +61,15 @@ export async function runDefinition(run: Run, level: Level, call: DefinitionCall
   if (definition.type === "exec") {
     const { reference } = opened;
     const isBuiltin = reference?.kind === "dist";
-    return runExec(run, inner, { spec, definition, hasOpenOutputs, isScript: isScript(reference), isBuiltin });
+    const { functions } = opened;
+    return runExec(run, inner, {
+      spec,
+      definition,
+      hasOpenOutputs,
+      isScript: isScript(reference),
+      isBuiltin,
+      functions,
+    });
   }
   return runSequence(run, inner, { spec, definition, hasOpenOutputs, runStep });
 }

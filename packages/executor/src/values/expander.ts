@@ -33,7 +33,7 @@ export interface Expander {
 export function createExpander(
   run: Run,
   scope: () => Scope,
-  options: { readonly path: string; readonly source: DefinitionSource; readonly functions?: FunctionTable },
+  options: { readonly path: string; readonly source: DefinitionSource; readonly functions?: FunctionTable | undefined },
 ): Expander {
   const { path, source } = options;
   const functions = {
