@@ -1,7 +1,8 @@
 // Keeps beside a built command the code that V8 made of it, for scripts/code-loader.cjs: node scripts/code-cache.mjs APP.
-// The command is run once, on a job that does what most jobs do, so that the functions that a run needs are in it.
+// The command is run on jobs that do what most jobs do, so that the functions that a run needs are in it. Each run starts from
+// the code of those before and adds its own.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -9,25 +10,69 @@ import { fileURLToPath } from "node:url";
 
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
+
+const STEPS = '[{name: a, script: "echo ${{ vars.CI_X }}"}, {name: b, script: "true"}]';
+const PROJECT = {
+  ".gitlab-ci.yml": `
+include: /part.yml
+variables: {LEVEL: debug}
+test:
+  extends: .base
+  script: [echo "$LEVEL", !reference [.base, after]]
+  rules: [{if: $CI_COMMIT_BRANCH == "main" && $LEVEL =~ /^de/}, {if: $NONE, when: never}, {when: always}]
+`,
+  "part.yml": `
+.base: {before_script: [true], after: [true], variables: {PLACE: $CI_PROJECT_NAME}}
+other: {stage: test, script: [true], parallel: {matrix: [{A: [x, y]}]}}
+deploy: {stage: deploy, script: [true], needs: [test]}
+`,
+  ".github/workflows/ci.yml": `
+on: push
+jobs:
+  a: {runs-on: ubuntu-latest, strategy: {matrix: {x: [1, 2]}}, steps: [{run: "echo \${{ matrix.x }}"}]}
+  b: {runs-on: ubuntu-latest, needs: a, if: success(), steps: [{run: "true"}]}
+`,
+};
+
 const TRAINING = {
-  "step-runner": {
-    args: ["ci"],
-    env: { STEPS: '[{name: a, script: "echo ${{ vars.CI_X }}"}, {name: b, script: "true"}]', CI_X: "x" },
-  },
-  "runner-bridge": { args: ["list", "--socket", "/nowhere"], env: {} },
+  "step-runner": [
+    { args: ["ci"], env: { STEPS, CI_X: "x" } },
+    { args: ["local", "--job-name", "test"] },
+    { args: ["pipeline", ".github/workflows/ci.yml"] },
+  ],
+  "runner-bridge": [{ args: ["list", "--socket", "/nowhere"] }],
 };
 
 /** Writes `code.bin` of an app. */
 export function keepCode(app) {
   const scratch = mkdtempSync(join(tmpdir(), "steps-code-"));
-  const { args, env } = TRAINING[app];
-  const variables = { PATH: process.env["PATH"], HOME: scratch, STEPS_CODE_OF: app, ...env };
   try {
-    const done = spawnSync(process.execPath, [self, ...args], { cwd: scratch, env: variables, encoding: "utf8" });
-    if (done.status !== 0) throw new Error(`Cannot keep the code of ${app}: ${done.stderr}`);
+    rmSync(join(root, "apps", app, "dist", "code.bin"), { force: true });
+    makeProject(scratch);
+    for (const { args, env } of TRAINING[app]) {
+      const variables = { PATH: process.env["PATH"], HOME: scratch, STEPS_CODE_OF: app, ...env };
+      const options = { cwd: join(scratch, "project"), env: variables, encoding: "utf8" };
+      const done = spawnSync(process.execPath, [self, ...args], options);
+      if (done.status !== 0) throw new Error(`Cannot keep the code of ${app} ${args.join(" ")}: ${done.stderr}`);
+    }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+function makeProject(scratch) {
+  const dir = join(scratch, "project");
+  for (const [path, text] of Object.entries(PROJECT)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  const who = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+  for (const args of [
+    ["init", "-b", "main"],
+    ["add", "."],
+    [...who, "commit", "-m", "one"],
+  ])
+    spawnSync("git", args, { cwd: dir, env: { PATH: process.env["PATH"], HOME: scratch } });
 }
 
 /** In a process of its own: runs the command and keeps the code of each chunk that was loaded. */
@@ -38,12 +83,13 @@ function train(app) {
   const Module = require("node:module");
   const { Script, constants } = require("node:vm");
   const scripts = new Map();
-  rmSync(join(dir, "code.bin"), { force: true });
+  const kept = readKept(join(dir, "code.bin"));
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (content, filename, ...rest) {
     if (dirname(filename) !== dir || filename === main) return compile.call(this, content, filename, ...rest);
     const script = new Script(Module.wrap(content), {
       filename,
+      cachedData: kept(basename(filename)),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
     scripts.set(basename(filename), script);
@@ -55,8 +101,9 @@ function train(app) {
     const chunks = {};
     const parts = [];
     let at = 0;
-    for (const [name, script] of [...scripts].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      const code = script.createCachedData();
+    const names = new Set([...scripts.keys(), ...kept.names]);
+    for (const name of [...names].toSorted()) {
+      const code = scripts.get(name)?.createCachedData() ?? kept(name);
       chunks[name] = [at, code.length];
       at += code.length;
       parts.push(code);
@@ -70,6 +117,20 @@ function train(app) {
   });
   process.argv[1] = main;
   Module._load(main, null, true);
+}
+
+/** Gives the code of a chunk that runs before this one kept, as a function of the chunk's name. */
+function readKept(path) {
+  if (!existsSync(path)) return Object.assign(() => undefined, { names: [] });
+  const pack = readFileSync(path);
+  const start = 4 + pack.readUInt32LE(0);
+  const { chunks } = JSON.parse(pack.toString("utf8", 4, start));
+  const codeOf = (name) => {
+    if (chunks[name] === undefined) return undefined;
+    const [at, length] = chunks[name];
+    return pack.subarray(start + at, start + at + length);
+  };
+  return Object.assign(codeOf, { names: Object.keys(chunks) });
 }
 
 const { STEPS_CODE_OF: training } = process.env;
