@@ -2,7 +2,7 @@
 // The command is run on jobs that do what most jobs do, so that the functions that a run needs are in it. Each run starts from
 // the code of those before and adds its own.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -47,14 +47,17 @@ const TRAINING = {
 export function keepCode(app) {
   const scratch = mkdtempSync(join(tmpdir(), "steps-code-"));
   try {
-    rmSync(join(root, "apps", app, "dist", "code.bin"), { force: true });
+    const kept = join(root, "apps", app, "dist", "code.bin");
+    rmSync(kept, { force: true });
     makeProject(scratch);
     for (const { args, env } of TRAINING[app]) {
-      const variables = { PATH: process.env["PATH"], HOME: scratch, STEPS_CODE_OF: app, ...env };
+      const own = { STEPS_CODE_OF: app, STEPS_CODE_FILE: join(scratch, "code.bin") };
+      const variables = { PATH: process.env["PATH"], HOME: scratch, ...own, ...env };
       const options = { cwd: join(scratch, "project"), env: variables, encoding: "utf8" };
       const done = spawnSync(process.execPath, [self, ...args], options);
       if (done.status !== 0) throw new Error(`Cannot keep the code of ${app} ${args.join(" ")}: ${done.stderr}`);
     }
+    copyFileSync(join(scratch, "code.bin"), kept);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -76,14 +79,14 @@ function makeProject(scratch) {
 }
 
 /** In a process of its own: runs the command and keeps the code of each chunk that was loaded. */
-function train(app) {
+function train(app, file) {
   const main = join(root, "apps", app, "dist", "main.cjs");
   const dir = dirname(main);
   const require = createRequire(main);
   const Module = require("node:module");
   const { Script, constants } = require("node:vm");
   const scripts = new Map();
-  const kept = readKept(join(dir, "code.bin"));
+  const kept = readKept(file);
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (content, filename, ...rest) {
     if (dirname(filename) !== dir || filename === main) return compile.call(this, content, filename, ...rest);
@@ -102,7 +105,7 @@ function train(app) {
     const parts = [];
     let at = 0;
     const names = new Set([...scripts.keys(), ...kept.names]);
-    for (const name of [...names].toSorted()) {
+    for (const name of [...names].toSorted((a, b) => (a < b ? -1 : 1))) {
       const code = scripts.get(name)?.createCachedData() ?? kept(name);
       chunks[name] = [at, code.length];
       at += code.length;
@@ -111,7 +114,7 @@ function train(app) {
     const head = Buffer.from(JSON.stringify({ v8: process.versions.v8, chunks }));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(head.length);
-    writeFileSync(join(dir, "code.bin"), Buffer.concat([length, head, ...parts]), { mode: 0o644 });
+    writeFileSync(file, Buffer.concat([length, head, ...parts]), { mode: 0o644 });
     // The call of the bridge fails for want of a service; what counts is what it loaded.
     if (scripts.size > 0) process.exitCode = 0;
   });
@@ -133,6 +136,6 @@ function readKept(path) {
   return Object.assign(codeOf, { names: Object.keys(chunks) });
 }
 
-const { STEPS_CODE_OF: training } = process.env;
-if (training !== undefined) train(training);
+const { STEPS_CODE_OF: training, STEPS_CODE_FILE: file } = process.env;
+if (training !== undefined) train(training, file);
 else for (const app of process.argv.slice(2)) keepCode(app);

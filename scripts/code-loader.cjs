@@ -3,8 +3,7 @@
 // writes it (ADR 20). V8 refuses what another version of it or another processor made, and then compiles as always.
 (function (dir) {
   const { readFileSync } = require("node:fs");
-  const Module = require("node:module");
-  const path = require("node:path");
+  const { wrap } = require("node:module");
   const { Script, constants } = require("node:vm");
   let pack;
   let places;
@@ -17,18 +16,26 @@
   } catch {
     return;
   }
-  // oxlint-disable-next-line typescript/unbound-method -- called with the module as `this`
-  const compile = Module.prototype._compile;
-  Module.prototype._compile = function (content, filename, ...rest) {
+  const own = require;
+  const chunks = new Map([["./main.cjs", module]]);
+  // Chunks name each other by files beside them: no search for a module, and no record of one, is needed.
+  function requireChunk(id) {
+    return id.startsWith("./") ? (chunks.get(id) ?? load(id)).exports : own(id);
+  }
+  function load(id) {
+    const filename = `${dir}/${id.slice(2)}`;
     // The name of a chunk has the digest of its content in it.
-    const place = filename === `${dir}/${path.basename(filename)}` ? places.chunks[path.basename(filename)] : undefined;
-    if (place === undefined) return compile.call(this, content, filename, ...rest);
-    const script = new Script(Module.wrap(content), {
+    const place = places.chunks[id.slice(2)];
+    const script = new Script(wrap(readFileSync(filename, "utf8")), {
       filename,
-      cachedData: pack.subarray(place[0], place[0] + place[1]),
+      cachedData: place && pack.subarray(place[0], place[0] + place[1]),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
-    const require = Module.createRequire(filename);
-    return script.runInThisContext().call(this.exports, this.exports, require, this, filename, dir);
-  };
+    const chunk = { exports: {} };
+    chunks.set(id, chunk);
+    script.runInThisContext().call(chunk.exports, chunk.exports, requireChunk, chunk, filename, dir);
+    return chunk;
+  }
+  // What follows in this file is compiled with this require.
+  require = requireChunk;
 })(__dirname);
