@@ -9,6 +9,7 @@ import { root, run } from "./setup.mjs";
 const files = [
   "steps/v1/step_pb.ts",
   "steps/v1/trace_pb.ts",
+  "steps/v1/pipeline_trace_pb.ts",
   "steps/v1/step_runner_pb.ts",
   "proto/step_pb.ts",
   "grpc/health/v1/health_pb.ts",

@@ -19,6 +19,12 @@ const folders = [
         required: ["formatVersion", "traceId", "root"],
       },
       {
+        name: "pipeline-trace",
+        message: ".steps.v1.PipelineTrace",
+        title: "The jobs of a pipeline with the traces of their runs: the trace.json of a pipeline",
+        required: ["pipelineFormatVersion", "traceId"],
+      },
+      {
         name: "step-results",
         message: ".steps.v1.StepResult",
         title: "The result tree in the form of GitLab's step runner: step-results.json",

@@ -14,6 +14,7 @@ import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
 import type { LoadOptions } from "./load-options.ts";
 import { StepLoader } from "./load-step.ts";
+import { PipelineRecording, type PipelineRecordingOptions } from "./pipeline/pipeline-recording.ts";
 import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
@@ -61,6 +62,8 @@ export interface Engine extends AsyncDisposable {
   run(options: RunOptions, hooks: RunHooks, signal: AbortSignal): Promise<RunResult>;
   replay(trace: TraceJson, options: ReplayOptions): Promise<ReplayReport>;
   recover(journal?: string): Promise<Recovered>;
+  /** Begins the record of a pipeline whose jobs this engine runs. */
+  recordPipeline(options: PipelineRecordingOptions): PipelineRecording;
   /** Fetches and compiles one step without running it; `baseDir` is where local references start. */
   load(reference: StepReference, baseDir: string, options: LoadOptions): Promise<LoadedStep>;
   /** Compiles everything that a compiled step names, as far as that can be known without running it, and checks the calls. */
@@ -102,6 +105,7 @@ export function createEngine(options: EngineOptions): Engine {
     run: (request, hooks, signal) => run(context, request, hooks, signal),
     replay: (trace, replayOptions) => replay(context, trace, replayOptions),
     recover: (journal) => recover(stateDir, journal),
+    recordPipeline: (recorded) => new PipelineRecording(context, recorded),
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
     check: async (root, loadOptions) => (await import("./check/check.ts")).check(context, root, loadOptions),
     [Symbol.asyncDispose]: async () => {

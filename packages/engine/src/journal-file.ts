@@ -1,7 +1,6 @@
 import { closeSync, constants, fdatasync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { stateFailure } from "./directories.ts";
 import type { EngineError } from "./engine-error.ts";
-import { createJournal, type JournalEvent } from "@steps/trace/journal";
 
 /**
  * When the journal is forced to the disk: never; in the background, within a tenth of a second; before each process
@@ -10,25 +9,37 @@ import { createJournal, type JournalEvent } from "@steps/trace/journal";
 export type TraceSync = "none" | "background" | "step" | "all";
 
 const BACKGROUND_MS = 100;
+const BARRIERS: ReadonlySet<string> = new Set(["process-starting", "run-finished", "attempt-started", "pipeline-finished"]);
+
+/** The lines of a journal, as the ones of `@steps/trace` write them. */
+interface LineWriter<Event> {
+  encode(event: Event): string;
+  readonly root: string;
+  readonly count: number;
+}
 
 /**
- * The journal of a run on disk. Every event is handed to the system at once, so a kill of the runner loses none; what a
+ * The journal of a run or of a pipeline on disk. Every event is handed to the system at once, so a kill of the runner loses none; what a
  * power cut may take depends on `sync`.
  */
-export class JournalFile implements AsyncDisposable {
+export class JournalFile<Event extends { readonly type: string }> implements AsyncDisposable {
   readonly #path: string;
   readonly #sync: TraceSync;
   #fd: number;
-  #journal = createJournal();
-  #writtenRoot = this.#journal.root;
+  readonly #createLines: () => LineWriter<Event>;
+  #journal: LineWriter<Event>;
+  #writtenRoot: string;
   #failure: EngineError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
 
-  constructor(path: string, sync: TraceSync) {
+  constructor(path: string, sync: TraceSync, createLines: () => LineWriter<Event>) {
     this.#fd = create(path);
     this.#path = path;
     this.#sync = sync;
+    this.#createLines = createLines;
+    this.#journal = createLines();
+    this.#writtenRoot = this.#journal.root;
   }
 
   get root(): string {
@@ -53,7 +64,7 @@ export class JournalFile implements AsyncDisposable {
   }
 
   /** Appends an event. */
-  append(event: JournalEvent): void {
+  append(event: Event): void {
     const line = Buffer.from(this.#journal.encode(event));
     if (this.#failure !== undefined) return;
     try {
@@ -64,20 +75,20 @@ export class JournalFile implements AsyncDisposable {
     }
   }
 
-  #write(line: Buffer, event: JournalEvent): void {
+  #write(line: Buffer, event: Event): void {
     for (let at = 0; at < line.length;) at += writeSync(this.#fd, line, at);
-    const isBarrier = event.type === "process-starting" || event.type === "run-finished";
+    const isBarrier = BARRIERS.has(event.type);
     if (this.#sync === "all" || (this.#sync === "step" && isBarrier)) fdatasyncSync(this.#fd);
     // One wait serves all events of that time, and no step waits for it.
     if (this.#sync === "background") this.#timer ??= setTimeout(() => this.#syncSoon(), BACKGROUND_MS).unref();
   }
 
   /** Puts a journal of these events in the place of the one that was written: a reader finds the one or the other. */
-  async replace(events: readonly JournalEvent[]): Promise<void> {
+  async replace(events: readonly Event[]): Promise<void> {
     clearTimeout(this.#timer);
     await this.#syncing;
     const path = `${this.#path}.masked`;
-    const journal = createJournal();
+    const journal = this.#createLines();
     const lines = events.map((event) => Buffer.from(journal.encode(event)));
     this.#journal = journal;
     try {

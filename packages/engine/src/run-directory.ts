@@ -21,10 +21,13 @@ const KEPT_AFTER_END_MS = 3_600_000;
 /** Looking for what to forget takes longer than a short run, so that few runs do it. */
 const SWEEP_EVERY = 10;
 
+/** The two kinds of directories that there are below the state directory: of runs of jobs, and of pipelines of such runs. */
+export type RunKind = "runs" | "pipelines";
+
 /** Makes the directory of a new run below the state directory. Names sort by time. */
-export function createRunDirectory(stateDir: string): RunDirectory {
+export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): RunDirectory {
   const traceId = randomBytes(16).toString("hex");
-  const runs = runsDirectory(stateDir);
+  const runs = runsDirectory(stateDir, kind);
   const path = join(runs, `${new Date().toISOString().replaceAll(/[-:.]/g, "")}-${traceId}`);
   mkdirSync(path, { mode: 0o700 });
   const directory = describeRun(path, traceId);
@@ -34,8 +37,8 @@ export function createRunDirectory(stateDir: string): RunDirectory {
 }
 
 /** All runs, the newest first. */
-export function listRuns(stateDir: string): RunDirectory[] {
-  const runs = runsDirectory(stateDir);
+export function listRuns(stateDir: string, kind: RunKind = "runs"): RunDirectory[] {
+  const runs = runsDirectory(stateDir, kind);
   return readdirSync(runs)
     .filter((name) => /^\d{8}T\d+Z-[0-9a-f]{32}$/.test(name))
     .toSorted()
@@ -44,11 +47,11 @@ export function listRuns(stateDir: string): RunDirectory[] {
 }
 
 /** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
-export function closeRunDirectory(directory: RunDirectory, stateDir: string): void {
+export function closeRunDirectory(directory: RunDirectory, stateDir: string, kind: RunKind = "runs"): void {
   writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
-  const { length } = readdirSync(runsDirectory(stateDir));
+  const { length } = readdirSync(runsDirectory(stateDir, kind));
   if (length <= KEPT_RUNS || length % SWEEP_EVERY !== 0) return;
-  for (const old of listRuns(stateDir).slice(KEPT_RUNS)) {
+  for (const old of listRuns(stateDir, kind).slice(KEPT_RUNS)) {
     if (!isAlive(old) || isLongClosed(old)) removeTree(old.path);
   }
 }
@@ -116,9 +119,9 @@ export function describeRun(path: string, traceId: string): RunDirectory {
   return { traceId, path, journal: join(path, "trace.jsonl"), logs: join(path, "logs"), tmp: join(path, "tmp") };
 }
 
-function runsDirectory(stateDir: string): string {
+function runsDirectory(stateDir: string, kind: RunKind): string {
   privateDirectory(stateDir);
-  return privateDirectory(join(stateDir, "runs"));
+  return privateDirectory(join(stateDir, kind));
 }
 
 function readOptional(path: string): string | undefined {

@@ -5,7 +5,7 @@ import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { Resource, StepEvent } from "@steps/model/event";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 import { createRecorder, createResultTree, type Recorder } from "@steps/trace";
-import type { JournalEvent } from "@steps/trace/journal";
+import { createJournal, type JournalEvent } from "@steps/trace/journal";
 import { createMasker, createRedactor, type Masker } from "@steps/trace/mask";
 import type { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
@@ -106,7 +106,7 @@ export async function run(
 ): Promise<RunResult> {
   const job = withMarkedGrants(options.job);
   const directory = createRunDirectory(context.stateDir);
-  await using journal = new JournalFile(directory.journal, context.traceSync);
+  await using journal = new JournalFile(directory.journal, context.traceSync, createJournal);
   const masker = createMasker({ masksTokens: options.maskTokens !== false });
   for (const secret of job.maskedValues ?? []) masker.add(secret);
   const failed = new AbortController();
@@ -161,12 +161,12 @@ function failedOutcome(failure: EngineError, { wantsTrace }: RunHooks): Outcome 
 class Recording {
   results: ReturnType<typeof createResultTree> | undefined;
   recorder: Recorder | undefined;
-  readonly #journal: JournalFile;
+  readonly #journal: JournalFile<JournalEvent>;
   readonly #redactor: ReturnType<typeof createRedactor>;
   readonly #onEvent: RunHooks["onEvent"];
   readonly #onFailure: () => void;
 
-  constructor(journal: JournalFile, masker: Masker, hooks: RunHooks, onFailure: () => void) {
+  constructor(journal: JournalFile<JournalEvent>, masker: Masker, hooks: RunHooks, onFailure: () => void) {
     this.#journal = journal;
     this.#onFailure = onFailure;
     this.#redactor = createRedactor(masker);

@@ -1,6 +1,6 @@
 import { createObject } from "@steps/model";
-import { TraceSchema } from "@steps/proto";
-import type { TraceJson } from "@steps/proto";
+import { PipelineTraceSchema, TraceSchema } from "@steps/proto";
+import type { PipelineTraceJson, TraceJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import { type DescEnum, type DescField, type DescMessage, scalar } from "./schema-types.ts";
 
@@ -20,18 +20,29 @@ interface Place {
  * @throws {TraceError} TRACE_INVALID with the JSON pointer of what is wrong
  */
 export function readTrace(text: string): TraceJson {
-  if (text.length > MAX_TEXT_LENGTH) throw invalid("the text is too long", { pointer: "", depth: 0 });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new TraceError("TRACE_INVALID", "Cannot read trace: the text is not JSON", { cause });
-  }
-  const trace = readMessage(TraceSchema, json, { pointer: "", depth: 0 }) as TraceJson;
+  const trace = readMessage(TraceSchema, parseText(text), TOP) as TraceJson;
   if (trace.formatVersion === undefined)
     throw invalid("it has no format version", { pointer: "/formatVersion", depth: 0 });
   if (trace.root === undefined) throw invalid("it has no steps", { pointer: "/root", depth: 0 });
   return trace;
+}
+
+/** Reads the trace of a pipeline by its schema, in the same way. @throws {TraceError} TRACE_INVALID */
+export function readPipelineTrace(text: string): PipelineTraceJson {
+  const trace = readMessage(PipelineTraceSchema, parseText(text), TOP) as PipelineTraceJson;
+  if (trace.pipelineFormatVersion !== undefined) return trace;
+  throw invalid("it has no format version", { pointer: "/pipelineFormatVersion", depth: 0 });
+}
+
+const TOP: Place = { pointer: "", depth: 0 };
+
+function parseText(text: string): unknown {
+  if (text.length > MAX_TEXT_LENGTH) throw invalid("the text is too long", TOP);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TraceError("TRACE_INVALID", "Cannot read trace: the text is not JSON", { cause });
+  }
 }
 
 function invalid(problem: string, { pointer }: Place): TraceError {
@@ -49,7 +60,7 @@ function inside(place: Place, key: string | number): Place {
 
 /** Reads any message of the schemas out of parsed JSON. @throws {TraceError} TRACE_INVALID */
 export function readJsonMessage(message: DescMessage, json: unknown): unknown {
-  return readMessage(message, json, { pointer: "", depth: 0 });
+  return readMessage(message, json, TOP);
 }
 
 function readMessage(message: DescMessage, json: unknown, place: Place): unknown {

@@ -77,7 +77,7 @@ export function componentDigest(resource: ResourceJson | undefined): unknown {
  * The same value in two runs with different secrets. Why a secret is one does not count: what was only masked in the one
  * run is marked in the replay that it was given to again.
  */
-function stableVal(val: ValJson): unknown {
+export function stableVal(val: ValJson): unknown {
   if (val.redacted === undefined) return { value: val.value ?? null };
   const { reason, sha256 } = val.redacted;
   return reason === "too_large" ? { redacted: reason, sha256 } : { redacted: "secret" };

@@ -12,4 +12,5 @@ export {
   verifyTrace,
 } from "./encode.ts";
 export { jobOf, pinsOf, type MissingValue, type Pins, type RecordedJob } from "./pin.ts";
-export { formatDuration, formatTrace, type FormatOptions } from "./show.ts";
+export { formatDuration, formatTrace } from "./show.ts";
+export type { FormatOptions } from "./tree-line.ts";

@@ -1,6 +1,5 @@
-import { hash } from "node:crypto";
 import type { ValJson } from "@steps/proto";
-import { TraceError } from "./error.ts";
+import { createChain, parseChain, type ParsedChain } from "./chain.ts";
 import type { JournalEvent, JournalRunStarted } from "./journal-event.ts";
 import { decodeStart, encodeStart, type StoredStart } from "./journal-start.ts";
 
@@ -14,15 +13,7 @@ export interface JournalWriter {
 }
 
 /** The part of a journal that could be read. */
-export interface ParsedJournal {
-  readonly events: JournalEvent[];
-  readonly root: string;
-  /** The last line was cut or mangled, as by a crash while it was written. */
-  readonly isTorn: boolean;
-}
-
-/** The digest that the first line names as that of its predecessor. */
-const START: string = "0".repeat(64);
+export type ParsedJournal = ParsedChain<JournalEvent>;
 
 // The members of stored events that a fold over them relies on.
 const SHAPES: Readonly<Record<JournalEvent["type"], readonly string[]>> = {
@@ -50,21 +41,15 @@ const STEP_PATH = /^(?:\d{1,6}(?:\/\d{1,6}){0,127})?$/;
 
 /** A new, empty journal. */
 export function createJournal(): JournalWriter {
-  let root = START;
-  let count = 0;
+  const chain = createChain();
   const variables: VariableTexts = new WeakMap();
   return {
-    encode(event) {
-      const line = `{"seq":${count},"prev":"${root}",${encodeEvent(event, variables).slice(1)}`;
-      root = hash("sha256", line);
-      count += 1;
-      return `${line}\n`;
-    },
+    encode: (event) => chain.append(encodeEvent(event, variables)),
     get root() {
-      return root;
+      return chain.root;
     },
     get count() {
-      return count;
+      return chain.count;
     },
   };
 }
@@ -94,41 +79,7 @@ function encodeEvent(event: JournalEvent, variables: VariableTexts): string {
  * @throws {TraceError} JOURNAL_CORRUPT with the number of the first line, from 1, that is not what was written
  */
 export function parseJournal(text: string): ParsedJournal {
-  const lines = text.split("\n");
-  const hasEnd = lines.at(-1) === "";
-  if (hasEnd) lines.pop();
-  const events: JournalEvent[] = [];
-  let root = START;
-  for (const [index, line] of lines.entries()) {
-    const json = parseLine(line);
-    // Only a line that is no JSON was cut: one that is, and does not fit, says that what is before it was changed.
-    if (json === undefined && index === lines.length - 1) return { events, root, isTorn: true };
-    const read = readLine(json, { seq: index, prev: root });
-    if (typeof read === "string") {
-      throw new TraceError("JOURNAL_CORRUPT", `Cannot read journal: line ${index + 1}: ${read}`);
-    }
-    events.push(read);
-    root = hash("sha256", line);
-  }
-  return { events, root, isTorn: !hasEnd && lines.length > 0 };
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The event of a line, or what is wrong with it. */
-function readLine(read: unknown, expected: { readonly seq: number; readonly prev: string }): JournalEvent | string {
-  if (read === undefined) return "malformed JSON";
-  if (typeof read !== "object" || read === null || Array.isArray(read)) return "not an object";
-  const { seq, prev, ...event } = read as Record<string, unknown>;
-  if (seq !== expected.seq) return `sequence number is not ${expected.seq}`;
-  if (prev !== expected.prev) return "the line before is not the one that was written";
-  return shapeProblem(event) ?? decodeEvent(event as unknown as StoredEvent);
+  return parseChain(text, (event) => shapeProblem(event) ?? decodeEvent(event as unknown as StoredEvent));
 }
 
 type StoredEvent = Exclude<JournalEvent, JournalRunStarted> | StoredStart;

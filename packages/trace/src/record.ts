@@ -42,7 +42,7 @@ export interface TraceOptions {
 export const FORMAT_VERSION = 1;
 
 /** The version of the rules by which secrets were redacted. */
-const REDACTION_POLICY = "steps-mask/1";
+export const REDACTION_POLICY = "steps-mask/1";
 
 const MAX_NOTES = 1000;
 
