@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { schemaProblems } from "./document-schemas.ts";
+import { schemaProblems, traceKind } from "./document-schemas.ts";
 import { findMismatches } from "./find-mismatches.ts";
 import type { Ended } from "./start-command.ts";
 
@@ -70,7 +70,7 @@ function documentProblems(ended: Ended, { expect, command, dir }: Expected): str
   if ("stdoutJson" in expect) problems.push(...findMismatches(expect["stdoutJson"], parse(ended.stdout), "stdout:"));
   if ("trace" in expect) {
     const trace = read(flagOf(command, "--output-file"), "trace.json");
-    problems.push(...findMismatches(expect["trace"], trace, "trace:"), ...schemaProblems("trace", trace));
+    problems.push(...findMismatches(expect["trace"], trace, "trace:"), ...schemaProblems(traceKind(trace), trace));
   }
   if ("result" in expect) {
     const result = read(flagOf(command, "--step-results-file"), "step-results.json");

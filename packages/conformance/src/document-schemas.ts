@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The documents that a command writes besides its streams, by the names of their schemas. */
-export type DocumentKind = "trace" | "step-results";
+export type DocumentKind = "trace" | "pipeline-trace" | "step-results";
 
 const folder = join(import.meta.dirname, "../../trace/schemas");
 const ajv = new Ajv2020({
@@ -15,7 +15,11 @@ const ajv = new Ajv2020({
   strictTypes: false,
   validateFormats: false,
 });
-const validators = { trace: compile("trace"), "step-results": compile("step-results") };
+const validators = {
+  trace: compile("trace"),
+  "pipeline-trace": compile("pipeline-trace"),
+  "step-results": compile("step-results"),
+};
 
 /** Returns the published schema's objections to a document, and the members that the schema does not know. */
 export function schemaProblems(kind: DocumentKind, document: unknown): string[] {
@@ -24,6 +28,12 @@ export function schemaProblems(kind: DocumentKind, document: unknown): string[] 
   return (validate.errors ?? []).map(({ instancePath, message, params }) => {
     return `${kind}.json: ${instancePath} ${message ?? ""} ${JSON.stringify(params)}`;
   });
+}
+
+/** Says which schema a trace has: that of a run, or that of a pipeline. */
+export function traceKind(document: unknown): DocumentKind {
+  const isPipeline = typeof document === "object" && document !== null && "pipelineFormatVersion" in document;
+  return isPipeline ? "pipeline-trace" : "trace";
 }
 
 function compile(kind: DocumentKind): ReturnType<Ajv2020["compile"]> {

@@ -6,12 +6,6 @@ export type { LoadOptions } from "./load-options.ts";
 export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.ts";
 export type { TraceSync } from "./journal-file.ts";
 export type { FetchProgress } from "./load-step.ts";
-export type {
-  AttemptOf,
-  PipelineRecording,
-  PipelineRecordingOptions,
-  PlannedJob,
-} from "./pipeline/pipeline-recording.ts";
 export type { Recovered } from "./recover.ts";
 export { planReplay, type PlannedComponent, type ReplayOptions, type ReplayReport } from "./replay.ts";
 export type { RunHooks, RunOptions, RunResult } from "./run.ts";

@@ -9,7 +9,12 @@ import type { EngineError } from "./engine-error.ts";
 export type TraceSync = "none" | "background" | "step" | "all";
 
 const BACKGROUND_MS = 100;
-const BARRIERS: ReadonlySet<string> = new Set(["process-starting", "run-finished", "attempt-started", "pipeline-finished"]);
+const BARRIERS: ReadonlySet<string> = new Set([
+  "process-starting",
+  "run-finished",
+  "attempt-started",
+  "pipeline-finished",
+]);
 
 /** The lines of a journal, as the ones of `@steps/trace` write them. */
 interface LineWriter<Event> {

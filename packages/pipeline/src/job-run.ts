@@ -6,9 +6,15 @@ import { Places } from "./places.ts";
 /** Places whose holders are told when the one that they waited for is their own: `new Places(2)`. */
 export type JobPlaces = Places<() => void>;
 
+/** The id of a job, and the name of one of its instances. */
+export interface InstanceName {
+  readonly job: string;
+  readonly instance: string;
+}
+
 /** The scheduler, as one job sees it. */
 export interface JobRunHost<Work> {
-  readonly run: (work: Work, signal: AbortSignal) => Promise<JobResult>;
+  readonly run: (work: Work, signal: AbortSignal, of: InstanceName) => Promise<JobResult>;
   readonly tell: (event: PipelineEvent) => void;
   readonly places: JobPlaces;
   readonly placesOf: (group: string) => JobPlaces;
@@ -51,7 +57,7 @@ export class JobRun<Work> {
         this.#inPlaces(instance, async () => {
           if (signal.aborted) return { status: "cancelled", reason: String(signal.reason) };
           this.#host.tell({ type: "instance-started", ...named });
-          const result = await this.#host.run(instance.work, signal);
+          const result = await this.#host.run(instance.work, signal, named);
           // Before its place is given to the next one.
           if (this.#set.isFailFast === true && result.status === "failure" && !isPassed(result))
             this.cancel(`"${instance.name}" failed, and the job ends with its first failure`);

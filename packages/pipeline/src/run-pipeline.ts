@@ -1,7 +1,7 @@
 import { StepsError } from "@steps/model";
 import { combineResults } from "./combine-results.ts";
 import { type GraphProblem, graphProblems } from "./job-graph.ts";
-import { JobRun, type JobPlaces } from "./job-run.ts";
+import { type InstanceName, JobRun, type JobPlaces } from "./job-run.ts";
 import type { PipelineEvent } from "./pipeline-event.ts";
 import type { Decision, JobResult, JobResults, PipelineJob } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
@@ -11,10 +11,10 @@ export interface PipelineOptions<Work> {
   /** The places for instances that run at once. A pipeline that is the work of an instance is given those of the outer one. */
   readonly places: JobPlaces;
   /**
-   * Runs one instance to its end. The signal is aborted when the instance is cancelled; the result says then how it really
+   * Runs one instance to its end; `of` names it as the events do. The signal is aborted when the instance is cancelled; the result says then how it really
    * ended. An error that it throws is no failure of the job: it ends the pipeline.
    */
-  readonly run: (work: Work, signal: AbortSignal) => Promise<JobResult>;
+  readonly run: (work: Work, signal: AbortSignal, of: InstanceName) => Promise<JobResult>;
   /** Cancels the pipeline: instances that run are cancelled, and jobs that are decided from then on are told so. Default: never. */
   readonly signal?: AbortSignal;
   /** Hears everything that happens, once and in order. Default: nobody. */

@@ -1,13 +1,15 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineCommand, UsageError } from "@steps/console";
-import { errors, print } from "@steps/console/terminal";
+import { assertWritable, errors, print } from "@steps/console/terminal";
+import { markVariables } from "@steps/engine/environment";
 import { sharedArtifacts } from "@steps/engine/github";
 import { userDirectories } from "@steps/engine/runs";
 import { COMMAND_EXITS, JOB_EXITS } from "@steps/model/exit-codes";
 import { exitCodeOf } from "@steps/model";
 import { Places } from "@steps/pipeline";
 import { takeSnapshot, Workspaces } from "@steps/workspace";
+import { baseEnvironment } from "../job-flags.ts";
 import { hideEnvironment } from "../hide-environment.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { openEngine } from "../open-engine.ts";
@@ -18,7 +20,9 @@ import { PipelineView } from "../pipeline/pipeline-view.ts";
 import { listJobs } from "../pipeline/list-jobs.ts";
 import { planOnly, runWorkflow, worstOf } from "../pipeline/run-workflow.ts";
 import { projectOf } from "../read-workflow-job.ts";
+import { givenVariables } from "../load-ci-file.ts";
 import { StopSignals } from "../signals.ts";
+import { writePipelineTrace } from "../write-trace.ts";
 
 export const pipeline = defineCommand({
   name: "pipeline",
@@ -60,7 +64,9 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
   hideEnvironment();
   using stop = new StopSignals();
   const state = options.stateDir ?? userDirectories(process.env).state;
-  await using engine = openEngine(options);
+  const { outputFile } = options;
+  if (outputFile !== undefined) assertWritable(outputFile);
+  await using engine = openEngine(options, { excluded: [outputFile] });
   await using workspaces = new Workspaces(state);
   await workspaces.sweep();
   const snapshot = options.inPlace
@@ -68,10 +74,18 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
   const view = new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined });
   const exitCodes: number[] = [];
+  await using recording = engine.recordPipeline({
+    language: "github",
+    source: path,
+    projectDir: project,
+    maskedValues: maskedValues(options),
+    wantsTrace: outputFile !== undefined,
+  });
   const results = await runWorkflow(
     {
       options,
       engine,
+      recording,
       stop,
       view,
       project,
@@ -83,14 +97,27 @@ async function runAll(options: PipelineOptions, path: string, project: string): 
     },
     path,
   );
+  const status = results === undefined ? "error" : worstOf(results);
+  recording.finish(status);
   if (results === undefined) return COMMAND_EXITS.input.code;
-  const status = worstOf(results);
+  if (outputFile !== undefined) writePipelineTrace(outputFile, recording.trace());
   if (options.report !== undefined) await printReport(options.report, view.rows, { result: status, path });
   else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
+  if (outputFile !== undefined && !options.quiet) await errors.writeLines(`Trace: ${outputFile}\n`);
   if (status === "success") return 0;
   return status === "cancelled"
     ? exitCodeOf({ status, signal: stop.signalName })
     : (exitCodes[0] ?? JOB_EXITS.other.code);
+}
+
+// What a job is not told, the record of the pipeline may still hold: the name of a job, or the reason of its end.
+function maskedValues(options: PipelineOptions): readonly string[] {
+  const env = baseEnvironment(options, {});
+  const { maskedValues: marked } = markVariables(
+    { vars: givenVariables(options), env, offeredEnv: {} },
+    options.maskVariable,
+  );
+  return [...options.mask, ...Object.values(options.secret), ...marked];
 }
 
 function printReport(

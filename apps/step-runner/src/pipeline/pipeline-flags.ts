@@ -5,13 +5,7 @@ import { runFlags } from "../run-flags.ts";
 import { homeFlag } from "../workflow-command-job.ts";
 
 const { "job-name": _, ...fileFlags } = jobFlags;
-const {
-  "output-file": _file,
-  "write-steps-results": _w,
-  "step-results-file": _f,
-  "step-results-format": _r,
-  ...run
-} = runFlags;
+const { "write-steps-results": _w, "step-results-file": _f, "step-results-format": _r, ...run } = runFlags;
 
 /** Flags of the command that runs all jobs of a file. */
 export const pipelineFlags = {

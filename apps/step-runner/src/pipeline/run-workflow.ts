@@ -1,8 +1,9 @@
-import { dirname, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { Engine, RunHooks } from "@steps/engine";
 import type { GithubOptions } from "@steps/engine/github";
+import type { PipelineRecording } from "@steps/engine/pipeline";
 import {
   type CallWork,
   compileWorkflowJob,
@@ -16,7 +17,14 @@ import type { Outcome } from "@steps/model";
 import { formatDiagnostic, type Source } from "@steps/model/diagnostic";
 import { formatValue } from "@steps/model/value";
 import { isInside } from "@steps/platform";
-import { type JobPlaces, type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
+import {
+  type InstanceName,
+  type JobPlaces,
+  type JobResult,
+  type JobResults,
+  type PipelineJob,
+  runPipeline,
+} from "@steps/pipeline";
 import { showDiagnostics } from "../diagnose.ts";
 import { githubOptions } from "../github-flags.ts";
 import { readSource } from "../read-source.ts";
@@ -36,6 +44,7 @@ export interface PipelineContext {
   readonly engine: Engine;
   readonly stop: StopSignals;
   readonly view: PipelineView;
+  readonly recording: PipelineRecording;
   readonly places: JobPlaces;
   /** The folder of the project: absolute. */
   readonly project: string;
@@ -63,13 +72,20 @@ interface Workflow {
 /** Runs the jobs of a workflow, or those that are chosen with the jobs that they need. `undefined`: the file cannot be run. */
 export async function runWorkflow(context: PipelineContext, path: string): Promise<JobResults | undefined> {
   const { options, project, stop } = context;
-  const source = readSource(path);
+  const source = readRecorded(context, path);
   const facts = workflowFacts(options, source, project);
   const plan = planWorkflow({ source, ...facts });
   showDiagnostics(options, plan.diagnostics);
   if (plan.jobs.length === 0) return undefined;
   const workflow = { source, facts, secrets: options.secret, path: "", depth: 1 };
   return runJobs(context, workflow, chosenJobs(plan, options.only), stop.signal);
+}
+
+function readRecorded({ project, recording }: PipelineContext, path: string): Source {
+  const source = readSource(path);
+  const way = relative(project, resolve(path));
+  recording.fileRead(way.startsWith("..") ? source.name : way, source.text);
+  return source;
 }
 
 /** Plans a run of a workflow in which each job succeeds without outputs, for `--list`. */
@@ -102,25 +118,30 @@ function runJobs(
   jobs: readonly PipelineJob<WorkflowWork>[],
   signal: AbortSignal,
 ): Promise<JobResults> {
+  const { view, recording } = context;
+  recording.planned(jobs, workflow.path);
   return runPipeline(jobs, {
     places: context.places,
     signal,
-    onEvent: (event) => context.view.onEvent(event, workflow.path),
-    run: async (work, instanceSignal) => {
+    onEvent: (event) => {
+      view.onEvent(event, workflow.path);
+      recording.onEvent(event, workflow.path);
+    },
+    run: async (work, instanceSignal, of) => {
       // Who interrupts twice does not want to wait for jobs that run always, either.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
       const result = await (work.kind === "call"
-        ? runCall(context, workflow, work, ownSignal)
-        : runSteps(context, workflow, work, ownSignal));
+        ? runCall(context, workflow, { work, of }, ownSignal)
+        : runSteps(context, workflow, { work, of }, ownSignal));
       return { ...result, isAllowedToFail: work.isAllowedToFail };
     },
   });
 }
 
 async function runSteps(
-  { options, engine, stop, view, workspaceOf, artifactDir, artifacts, exitCodes }: PipelineContext,
+  { options, engine, stop, view, recording, workspaceOf, artifactDir, artifacts, exitCodes }: PipelineContext,
   { source, facts, secrets, path }: Workflow,
-  work: StepsWork,
+  { work, of }: { readonly work: StepsWork; readonly of: InstanceName },
   signal: AbortSignal,
 ): Promise<JobResult> {
   const { variables, ...known } = facts;
@@ -139,23 +160,22 @@ async function runSteps(
   const writers = view.outputOf(name);
   let outputs: Readonly<Record<string, string>> = {};
   const run = { specDefinition, positionOf, job, workDir, variables, path: source.name, vars: known.vars };
-  const { outcome, exitCode } = await engine.run(
-    {
-      job: withFlags({ ...options, secret: secrets }, workflowCommandJob(options, name, run)),
-      github: { ...githubOptions(options), artifactDir, artifacts },
-      isLenient: options.lenient,
-      timeoutMs: options.timeout ?? workflowTimeout(run),
-      graceMs: options.grace,
-      hurry: stop.hurry,
+  const request = {
+    job: withFlags({ ...options, secret: secrets }, workflowCommandJob(options, name, run)),
+    github: { ...githubOptions(options), artifactDir, artifacts },
+    isLenient: options.lenient,
+    timeoutMs: options.timeout ?? workflowTimeout(run),
+    graceMs: options.grace,
+    hurry: stop.hurry,
+  };
+  const watch: RunHooks = {
+    onOutput: (stream, chunk) => writers[stream].write(chunk),
+    onEvent: (event) => {
+      if (event.type === "run-finished") outputs = handedOn(name, event.outputs);
     },
-    {
-      onOutput: (stream, chunk) => writers[stream].write(chunk),
-      onEvent: (event) => {
-        if (event.type === "run-finished") outputs = handedOn(name, event.outputs);
-      },
-      wantsTrace: false,
-    },
-    signal,
+  };
+  const { outcome, exitCode } = await recording.attempt({ path, ...of }, watch, (hooks) =>
+    engine.run(request, hooks, signal),
   );
   await writers.end();
   const result = resultOf(outcome);
@@ -186,7 +206,7 @@ function handedOn(job: string, outputs: FinishedRun["outputs"]): Record<string, 
 async function runCall(
   context: PipelineContext,
   caller: Workflow,
-  work: CallWork,
+  { work, of }: { readonly work: CallWork; readonly of: InstanceName },
   signal: AbortSignal,
 ): Promise<JobResult> {
   const source = readCalled(context, caller, work);
@@ -201,8 +221,8 @@ async function runCall(
   const plan = planWorkflow({ source, ...called });
   const error = plan.diagnostics.find(({ severity }) => severity === "error");
   if (error !== undefined) return { status: "failure", reason: formatDiagnostic(error) };
-  const { jobId } = work;
-  const workflow = { source, facts: called, secrets, path: `${caller.path}${jobId} / `, depth: caller.depth + 1 };
+  const path = `${caller.path}${of.instance} / `;
+  const workflow = { source, facts: called, secrets, path, depth: caller.depth + 1 };
   const results = await runJobs(context, workflow, plan.jobs, signal);
   const status = worstOf(results);
   return { status, outputs: plan.outputsOf(results), ...(status === "failure" && { reason: "A job of it failed" }) };
@@ -219,7 +239,7 @@ function readCalled(context: PipelineContext, caller: Workflow, { uses, jobId }:
   const path = resolve(context.project, uses);
   try {
     if (!isInside(context.project, path)) return fail(`The workflow "${uses}" leads out of the project`);
-    return readSource(path);
+    return readRecorded(context, path);
   } catch (error) {
     complain(`The workflow "${uses}" cannot be read: ${(error as Error).message}`);
     return fail(`There is no workflow "${uses}" in "${dirname(path)}"`);

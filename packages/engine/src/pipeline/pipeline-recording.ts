@@ -57,10 +57,7 @@ export class PipelineRecording implements AsyncDisposable {
   readonly #traces = new Map<string, TraceJson>();
   #isFinished = false;
 
-  constructor(
-    context: Pick<RunContext, "stateDir" | "runner" | "traceSync">,
-    options: PipelineRecordingOptions,
-  ) {
+  constructor(context: Pick<RunContext, "stateDir" | "runner" | "traceSync">, options: PipelineRecordingOptions) {
     this.#context = context;
     this.#options = options;
     this.#directory = createRunDirectory(context.stateDir, "pipelines");
@@ -108,8 +105,16 @@ export class PipelineRecording implements AsyncDisposable {
         return this.#append({ type: event.type, ...of, instance: name(event.instance), delayMs: event.delayMs });
       case "instance-started":
         return this.#append({ type: event.type, ...of, instance: name(event.instance) });
+      case "instance-retried":
+        // The attempt itself has said how it ended.
+        return;
       case "instance-ended":
-        return this.#append({ type: event.type, ...of, instance: name(event.instance), result: this.#end(event.result) });
+        return this.#append({
+          type: event.type,
+          ...of,
+          instance: name(event.instance),
+          result: this.#end(event.result),
+        });
       case "job-ended":
         return this.#append({ type: event.type, ...of, result: this.#end(event.result) });
     }

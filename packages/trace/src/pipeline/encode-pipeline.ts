@@ -1,4 +1,4 @@
-import type { PipelineTraceJson, TraceJson } from "@steps/proto";
+import type { PipelineTraceJson } from "@steps/proto";
 import { encodeTrace, verifyTrace } from "../encode.ts";
 import { TraceError } from "../error.ts";
 import { fullName } from "./full-name.ts";
@@ -7,7 +7,7 @@ import { PIPELINE_FORMAT_VERSION } from "./pipeline-recorder.ts";
 
 /** The text of the trace of a pipeline, as `encodeTrace()` writes that of a run. */
 export function encodePipelineTrace(trace: PipelineTraceJson): string {
-  return encodeTrace(trace as TraceJson);
+  return encodeTrace(trace);
 }
 
 /** Whether a text is the trace of a pipeline, and not that of one run. */

@@ -37,7 +37,7 @@ export interface PipelineStarted extends At {
 export type PipelineLanguage = "gitlab-ci" | "github";
 
 /** A file was read that the pipeline is made of. */
-export interface FileRead extends At {
+interface FileRead extends At {
   readonly type: "file-read";
   readonly path: string;
   /** 64 hex digits. */
@@ -45,37 +45,37 @@ export interface FileRead extends At {
 }
 
 /** A job is part of the pipeline. */
-export interface JobPlanned extends OfJob {
+interface JobPlanned extends OfJob {
   readonly type: "job-planned";
   readonly needs: readonly string[];
 }
 
 /** A job was decided; it has these instances. */
-export interface JobDecided extends OfJob {
+interface JobDecided extends OfJob {
   readonly type: "job-decided";
   readonly instances: readonly string[];
 }
 
 /** An instance waits for its time. */
-export interface InstanceDelayed extends OfInstance {
+interface InstanceDelayed extends OfInstance {
   readonly type: "instance-delayed";
   /** In milliseconds. */
   readonly delayMs: number;
 }
 
 /** An instance began. */
-export interface InstanceStarted extends OfInstance {
+interface InstanceStarted extends OfInstance {
   readonly type: "instance-started";
 }
 
 /** A run of an instance began; its journal has this trace id. */
-export interface AttemptStarted extends OfInstance {
+interface AttemptStarted extends OfInstance {
   readonly type: "attempt-started";
   readonly traceId: string;
 }
 
 /** A run of an instance ended. */
-export interface AttemptEnded extends OfInstance {
+interface AttemptEnded extends OfInstance {
   readonly type: "attempt-ended";
   readonly traceId: string;
   readonly status: RunStatusJson;
@@ -84,13 +84,13 @@ export interface AttemptEnded extends OfInstance {
 }
 
 /** An instance ended, or was cancelled before it began. */
-export interface InstanceEnded extends OfInstance {
+interface InstanceEnded extends OfInstance {
   readonly type: "instance-ended";
   readonly result: JobEnd;
 }
 
 /** A job ended with all its instances. */
-export interface JobEnded extends OfJob {
+interface JobEnded extends OfJob {
   readonly type: "job-ended";
   readonly result: JobEnd;
 }
@@ -104,7 +104,7 @@ export interface JobEnd {
 }
 
 /** A remark of the runner about the pipeline. */
-export interface PipelineNote extends At {
+interface PipelineNote extends At {
   readonly type: "pipeline-note";
   readonly message: string;
 }

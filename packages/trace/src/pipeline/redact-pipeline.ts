@@ -43,10 +43,15 @@ export class NameMasker {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const masked = maskString(name, this.#masker);
-    let unique = masked;
-    for (let n = 2; masked !== name && this.#given.has(unique); n++) unique = `${masked} (${n})`;
+    const unique = masked === name ? name : this.#unlikeOthers(masked);
     this.#given.add(unique);
     this.#known.set(name, unique);
     return unique;
   };
+
+  #unlikeOthers(masked: string): string {
+    let unique = masked;
+    for (let n = 2; this.#given.has(unique); n++) unique = `${masked} (${n})`;
+    return unique;
+  }
 }

@@ -1,0 +1,6 @@
+export type {
+  AttemptOf,
+  PipelineRecording,
+  PipelineRecordingOptions,
+  PlannedJob,
+} from "../pipeline/pipeline-recording.ts";
