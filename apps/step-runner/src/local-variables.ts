@@ -1,13 +1,13 @@
-import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { readGitFacts } from "@steps/engine/github";
+import { loginName } from "@steps/platform/runtime";
 
 /**
  * Job variables that a runner would give and that on a machine of one's own follow from git and its user. They are variables, and
  * nothing of the machine, so that a replay elsewhere has the same.
  */
 export function localVariables(workDir: string): Record<string, string> {
-  const { user = loginName(), repository, defaultBranch } = readGitFacts(workDir);
+  const { user = userName(), repository, defaultBranch } = readGitFacts(workDir);
   return {
     GITLAB_USER_LOGIN: user,
     ...(repository === undefined ? { CI_PROJECT_PATH: `${user}/${basename(workDir)}` } : {}),
@@ -15,12 +15,7 @@ export function localVariables(workDir: string): Record<string, string> {
   };
 }
 
-/** The name of the user of this machine. */
-export function loginName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may have a user without a name.
-    return "user";
-  }
+/** The name of the user of this machine, or a word for one without a name. */
+export function userName(): string {
+  return loginName() ?? "user";
 }

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { arch, platform, release } from "node:os";
 import type { RuntimeRecord } from "@steps/model/event";
+import { runtimeVersion } from "@steps/platform/runtime";
 
 let known: RuntimeRecord | undefined;
 
@@ -12,7 +13,7 @@ export function describeRuntime(): RuntimeRecord {
     kernel: release(),
     osRelease: osRelease(),
     libc: libc(),
-    node: process.version,
+    node: runtimeVersion(),
     timezone: timezone(),
     umask: process.umask().toString(8).padStart(4, "0"),
   };

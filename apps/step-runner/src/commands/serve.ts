@@ -4,7 +4,7 @@ import { errors } from "@steps/console/terminal";
 import { socketPlaces } from "@steps/model/socket-path";
 import { jobTableFlags, portFlags } from "../serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
-import { keepHeapSmall } from "../small-heap.ts";
+import { keepHeapSmall } from "@steps/platform/runtime";
 import { socketFlag } from "../socket-flag.ts";
 
 const flags = {

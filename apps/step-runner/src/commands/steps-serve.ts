@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { defineCommand, type OptionsOf } from "@steps/console";
 import { jobTableFlags } from "../serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
-import { keepHeapSmall } from "../small-heap.ts";
+import { keepHeapSmall } from "@steps/platform/runtime";
 import { socketFlag } from "../socket-flag.ts";
 
 const flags = { ...socketFlag, ...jobTableFlags };

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { UsageError } from "@steps/console";
 import type { Situation } from "@steps/gitlab-ci/rules";
 import type { MergeRequestFacts, PipelineFacts } from "@steps/gitlab-ci/variables";
-import { loginName } from "../local-variables.ts";
+import { userName } from "../local-variables.ts";
 import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";
 import type { SituationOptions } from "./situation-flags.ts";
@@ -39,7 +39,7 @@ export async function readLocalSituation(
       run: { source, ref, isTag },
       mergeRequest,
       user: {
-        login: repository.userLogin ?? loginName(),
+        login: repository.userLogin ?? userName(),
         name: repository.userName,
         email: repository.userEmail,
       },

@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isStepsError } from "@steps/model";
+import { findProgram } from "@steps/platform/processes";
+import { ownNode } from "@steps/platform/runtime";
 import { findLibraries } from "./find-libraries.ts";
 import { bindOption } from "../client/docker-command.ts";
 
@@ -16,8 +18,8 @@ export interface CarriedNode {
 const PLACE = "/__steps/node";
 
 /**
- * The running Node.js with its loader and its libraries, each seen under another path: nothing is copied. `undefined` where that
- * cannot be done, as on a Mac.
+ * The running Node.js with its loader and its libraries, each seen under another path: nothing is copied. The packed executable takes
+ * the `node` of the PATH. `undefined` where that cannot be done, as on a Mac.
  *
  * @param dir absolute, seen in the container under the same path: for what makes up for the loader
  */
@@ -42,9 +44,9 @@ export function carryNode(dir: string): CarriedNode | undefined {
  * @param dir as for `carryNode()`
  */
 export function launchedNode(dir: string): readonly string[] | undefined {
-  const { execPath } = process;
-  if (basename(execPath) !== "ld.so") return undefined;
-  return startByLoader({ ...besideLoader(execPath), lib: join(dirname(execPath), "lib") }, dir);
+  const { program } = ownNode() ?? {};
+  if (program === undefined || basename(program) !== "ld.so") return undefined;
+  return startByLoader({ ...besideLoader(program), lib: join(dirname(program), "lib") }, dir);
 }
 
 // The kernel starts the loader here, and a program that starts itself again by `process.execPath` must not get the
@@ -71,10 +73,12 @@ interface Files {
 }
 
 function findFiles(): Files | undefined {
-  const { execPath } = process;
+  const own = ownNode();
   // A runner that was left in a volume is started by its own loader, which has all it needs beside it.
-  if (basename(execPath) === "ld.so") return besideLoader(execPath);
-  const node = realpathSync(execPath);
+  if (own !== undefined && basename(own.program) === "ld.so") return besideLoader(own.program);
+  const program = own?.program ?? findProgram("node", { path: process.env["PATH"], workDir: "/" });
+  if (program === undefined) return undefined;
+  const node = realpathSync(program);
   try {
     return { node, ...findLibraries(node) };
   } catch (error) {

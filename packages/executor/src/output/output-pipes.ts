@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { readPipe } from "@steps/platform/runtime";
 import { type Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
 
@@ -58,7 +58,7 @@ export class OutputPipePool {
       const [stdout, stderr] = [openFifo(fifos.stdout, opened), openFifo(fifos.stderr, opened)];
       return {
         stdio: ["ignore", stdout.writer, stderr.writer],
-        streams: { stdout: readFrom(stdout.reader), stderr: readFrom(stderr.reader) },
+        streams: { stdout: readPipe(stdout.reader), stderr: readPipe(stderr.reader) },
         paths: new Set([fifos.stdout, fifos.stderr]),
         closeWriters: () => {
           closeSync(stdout.writer);
@@ -134,8 +134,4 @@ function openFifo(path: string, opened: number[]): { readonly reader: number; re
   const writer = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
   opened.push(writer);
   return { reader, writer };
-}
-
-function readFrom(fd: number): Readable {
-  return new Socket({ fd, readable: true, writable: false });
 }

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "@steps/platform/processes";
+import { holdOpen, letGo } from "@steps/platform/runtime";
 import type { PipeMaker } from "../output/fifos.ts";
 import { searchPath } from "../output/search-path.ts";
 
@@ -50,7 +50,7 @@ export class Reaper implements PipeMaker, Disposable {
     const child = this.#child;
     if (this.#isOver || child === undefined || !dir.startsWith("/") || dir.includes("\n")) return undefined;
     return new Promise((resolve) => {
-      (child.stdout as Socket).ref();
+      holdOpen(child.stdout);
       this.#waiting.push(resolve);
       child.stdin.write(`${dir}\n`);
     });
@@ -67,14 +67,14 @@ export class Reaper implements PipeMaker, Disposable {
     const { stdin, stdout } = child;
     stdout.setEncoding("latin1").on("data", (text: string) => {
       for (const answer of text.replaceAll("\n", "")) this.#waiting.shift()?.(answer === "1");
-      if (this.#waiting.length === 0) (stdout as Socket).unref();
+      if (this.#waiting.length === 0) letGo(stdout);
     });
     // There is no shell, or somebody has killed it.
     for (const source of [child, stdin, stdout]) source.on("error", () => this.#stop());
     stdout.on("close", () => this.#stop());
     child.unref();
-    (stdin as Socket).unref();
-    (stdout as Socket).unref();
+    letGo(stdin);
+    letGo(stdout);
   }
 
   #stop(): void {

@@ -15,16 +15,17 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { NodeProgram } from "@steps/platform/runtime";
 import { findNode, type FindNodeOptions } from "./find-node.ts";
 
 let root = "";
-let own: Pick<FindNodeOptions, "execPath" | "execVersion">;
+let own: NodeProgram;
 
 beforeEach(() => {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "find-node-")));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   root = dir;
-  own = { execPath: program("own/node", "v24.5.0"), execVersion: "v24.5.0" };
+  own = { program: program("own/node", "v24.5.0"), version: "v24.5.0" };
 });
 
 /** A program that says its version, and writes down that it was asked. */
@@ -51,7 +52,7 @@ function find(using: string, options: Partial<FindNodeOptions> = {}) {
   return findNode(using, {
     path: `${root}/bin:/usr/bin-that-is-not`,
     toolCacheDir: join(root, "tools"),
-    ...own,
+    own,
     ...options,
   });
 }
@@ -60,7 +61,7 @@ describe("the exact major", () => {
   test("is our own runtime without asking any program", async () => {
     program("bin/node24", "v24.9.0");
     tool("24.8.0");
-    expect(await find("node24")).toEqual({ program: own.execPath, version: "24.5.0" });
+    expect(await find("node24")).toEqual({ program: own.program, version: "24.5.0" });
     expect(asked()).toEqual([]);
   });
 
@@ -87,7 +88,7 @@ describe("the exact major", () => {
     tool("latest");
     program("tools/node/20.2.0/other/bin/node", "v20.2.0");
     writeFileSync(join(root, "tools/node/20.2.0/other.complete"), "");
-    expect((await find("node20")).program).toBe(own.execPath);
+    expect((await find("node20")).program).toBe(own.program);
   });
 
   test("is node20 on the PATH, then node", async () => {
@@ -129,11 +130,26 @@ describe("a newer one", () => {
     tool("20.1.0");
     program("bin/node", "v18.0.0");
     const found = await find("node99");
-    expect(found).toMatchObject({ program: own.execPath, version: "24.5.0", note: { code: "node-own-runtime" } });
+    expect(found).toMatchObject({ program: own.program, version: "24.5.0", note: { code: "node-own-runtime" } });
     expect(found.note?.message).toContain("older");
     const newer = await find("node22");
-    expect(newer).toMatchObject({ program: own.execPath, note: { code: "node-own-runtime" } });
+    expect(newer).toMatchObject({ program: own.program, note: { code: "node-own-runtime" } });
     expect(newer.note?.message).not.toContain("older");
+  });
+});
+
+describe("a runner that is packed as one executable", () => {
+  test("takes the newest of the PATH, although it is older than the action asks for, and says so", async () => {
+    program("bin/node20", "v20.1.0");
+    const found = program("bin/node", "v22.1.0");
+    expect(await find("node24", { own: undefined })).toMatchObject({
+      program: found,
+      note: { code: "node-other-version", message: expect.stringContaining("which is older") as string },
+    });
+  });
+
+  test("says what is missing where there is no Node.js", async () => {
+    await expect(find("node20", { own: undefined })).rejects.toThrow("there is no Node.js here");
   });
 });
 
@@ -147,13 +163,13 @@ describe("programs that are of no use", () => {
     ["is killed", "kill -9 $$"],
   ])("one that %s is passed over", async (_, script) => {
     program("bin/node20", "", script);
-    expect(await find("node20")).toMatchObject({ program: own.execPath, note: { code: "node-own-runtime" } });
+    expect(await find("node20")).toMatchObject({ program: own.program, note: { code: "node-own-runtime" } });
   });
 
   test("one that hangs is killed with what it started, and asked once", async () => {
     program("bin/node20", "", `/bin/sleep 1000 & echo $! > '${join(root, "child")}'; wait`);
-    expect(await find("node20")).toMatchObject({ program: own.execPath });
-    expect(await find("node20")).toMatchObject({ program: own.execPath });
+    expect(await find("node20")).toMatchObject({ program: own.program });
+    expect(await find("node20")).toMatchObject({ program: own.program });
     expect(asked()).toHaveLength(1);
     const child = readFileSync(join(root, "child"), "utf8").trim();
     await expect.poll(() => isGone(child)).toBe(true);
@@ -172,14 +188,14 @@ describe("programs that are of no use", () => {
     program("node20", "v20.0.0");
     process.chdir(root);
     onTestFinished(() => process.chdir(before));
-    expect(await find("node20", { path: ".::bin" })).toMatchObject({ program: own.execPath });
-    expect(await find("node20", { path: undefined })).toMatchObject({ program: own.execPath });
+    expect(await find("node20", { path: ".::bin" })).toMatchObject({ program: own.program });
+    expect(await find("node20", { path: undefined })).toMatchObject({ program: own.program });
     expect(asked()).toEqual([]);
   });
 
   test("what is configured and does not run is said, and the next place is taken", async () => {
     const found = await find("node24", { env: { STEP_RUNNER_NODE24: join(root, "missing") } });
-    expect(found).toMatchObject({ program: own.execPath, note: { code: "node-not-usable" } });
+    expect(found).toMatchObject({ program: own.program, note: { code: "node-not-usable" } });
     expect(found.note?.message).toContain("STEP_RUNNER_NODE24");
     const relative = await find("node20", { env: { STEP_RUNNER_NODE20: "node" } });
     expect(relative.note?.message).toContain("STEP_RUNNER_NODE20");
@@ -205,7 +221,7 @@ describe("what is known", () => {
 
   test("includes our own runtime under another name", async () => {
     mkdirSync(join(root, "bin"));
-    symlinkSync(own.execPath, join(root, "bin/node"));
+    symlinkSync(own.program, join(root, "bin/node"));
     expect(await find("node20")).toMatchObject({ program: join(root, "bin/node"), version: "24.5.0" });
     expect(asked()).toEqual([]);
   });
@@ -219,7 +235,7 @@ describe("what is known", () => {
     mkdirSync(join(root, "real"));
     const [major = ""] = process.versions.node.split(".");
     copyFileSync(process.execPath, join(root, `real/node${major}`));
-    expect(await find(`node${major}`, { path: join(root, "real"), execVersion: "v1.0.0" })).toEqual({
+    expect(await find(`node${major}`, { path: join(root, "real"), own: undefined })).toEqual({
       program: join(root, `real/node${major}`),
       version: process.versions.node,
     });

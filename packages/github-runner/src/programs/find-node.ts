@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { ExecuteError } from "@steps/executor/kit";
 import { findProgram, runBriefly } from "@steps/platform/processes";
+import type { NodeProgram } from "@steps/platform/runtime";
 
 /** The places where a Node.js for an action is looked for. */
 export interface FindNodeOptions {
@@ -11,13 +12,8 @@ export interface FindNodeOptions {
   readonly toolCacheDir: string | undefined;
   /** Holds what is configured: `STEP_RUNNER_NODE20=/opt/node20/bin/node`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /**
-   * Our own runtime: a program that runs the file that is its first argument. A runner that is packed as one executable is none;
-   * its `process.execPath` takes commands of the runner instead, so there the caller has to pass something else.
-   */
-  readonly execPath: string;
-  /** The version of `execPath`: `v24.1.0` or `24.1.0`. */
-  readonly execVersion: string;
+  /** The Node.js that runs us. Absent in a runner that is packed as one executable. */
+  readonly own: NodeProgram | undefined;
 }
 
 /** The Node.js that an action runs with. */
@@ -57,14 +53,14 @@ const known = new Map<string, Promise<Version | undefined>>();
  * `node` on the PATH), else the newest that is not older (from the same places), else our own runtime. Only a program on the
  * PATH and a configured one are started to learn their version: once for each state of the file, for at most 2 s.
  *
- * @throws {ExecuteError} REFERENCE_INVALID if `using` is no `nodeNN`
+ * @throws {ExecuteError} REFERENCE_INVALID if `using` is no `nodeNN`, COMMAND_NOT_FOUND if there is no Node.js at all
  */
 export async function findNode(using: string, options: FindNodeOptions): Promise<FoundNode> {
   const asked = askedMajor(using);
   const problems: string[] = [];
   const found = (await findExact(asked, options, problems)) ?? (await findNewest(asked, options, problems));
-  const own = ownRuntime(options);
-  const chosen = found ?? own;
+  const chosen = found ?? ownRuntime(options);
+  if (chosen === undefined) throw noNode(using, problems);
   const note = noteFor(chosen, { asked, using, isOwn: found === undefined, problems });
   return { program: chosen.program, version: chosen.version.join("."), note };
 }
@@ -103,7 +99,7 @@ async function findExact(asked: number, options: FindNodeOptions, problems: stri
   // Somebody has named it for this line, so it is taken whatever it says it is.
   if (configured !== undefined) return configured;
   const own = ownRuntime(options);
-  if (own.version[0] === asked) return own;
+  if (own?.version[0] === asked) return own;
   const tool = newest(toolCacheNodes(options.toolCacheDir).filter(({ version }) => version[0] === asked));
   if (tool !== undefined) return tool;
   for await (const candidate of nodesOnPath([`node${asked}`, "node"], options)) {
@@ -121,11 +117,24 @@ async function findNewest(asked: number, options: FindNodeOptions, problems: str
   }
   const names = Array.from({ length: NEWER_LINES }, (_, index) => `node${asked + NEWER_LINES - index}`);
   for await (const candidate of nodesOnPath([...names, "node"], options)) candidates.push(candidate);
-  return newest(candidates.filter(({ version }) => version[0] >= asked));
+  const newer = newest(candidates.filter(({ version }) => version[0] >= asked));
+  // Without a runtime of our own an older one is better than none.
+  return newer ?? (options.own === undefined ? newest(candidates) : undefined);
 }
 
-function ownRuntime({ execPath, execVersion }: FindNodeOptions): Candidate {
-  return { program: execPath, version: parseVersion(execVersion) ?? [0, 0, 0] };
+function noNode(using: string, problems: readonly string[]): ExecuteError {
+  const said = problems.length === 0 ? "" : ` (${problems.join("; ")})`;
+  return new ExecuteError(
+    "COMMAND_NOT_FOUND",
+    `exec: the action asks for ${using} and there is no Node.js here${said}`,
+    {
+      hint: `Install one, or name its program in STEP_RUNNER_${using.toUpperCase()}.`,
+    },
+  );
+}
+
+function ownRuntime({ own }: FindNodeOptions): Candidate | undefined {
+  return own && { program: own.program, version: parseVersion(own.version) ?? [0, 0, 0] };
 }
 
 async function configuredNode(
@@ -177,7 +186,8 @@ async function* nodesOnPath(names: readonly string[], options: FindNodeOptions):
 async function versionOf(program: string, options: FindNodeOptions): Promise<Version | undefined> {
   const identity = identityOf(program);
   if (identity === undefined) return undefined;
-  if (identity === identityOf(options.execPath)) return parseVersion(options.execVersion);
+  const { own } = options;
+  if (own !== undefined && identity === identityOf(own.program)) return parseVersion(own.version);
   // The key holds the path too, because a launcher that stands for many programs answers by the name it was called by.
   const key = `${program}\0${identity}`;
   const before = known.get(key);

@@ -4,6 +4,7 @@ import { launchedNode } from "@steps/containers/own-program";
 import { ExecuteError, type Run, tell } from "@steps/executor/kit";
 import { createObject, type RuntimeString } from "@steps/model";
 import type { EnvironmentRecord } from "@steps/model/environment";
+import { ownNode } from "@steps/platform/runtime";
 import type { ActionCommand } from "../process/action-command.ts";
 import { inputText } from "../job/input-text.ts";
 import type { ActionScope } from "../job/action-scope.ts";
@@ -44,8 +45,7 @@ export async function nodeCommand(
     path: env["PATH"] === undefined ? undefined : String(env["PATH"]),
     toolCacheDir: inputText(scope.job.description.runner["tool_cache"] ?? scope.job.host.toolCacheDir),
     env: process.env,
-    execPath: process.execPath,
-    execVersion: process.version,
+    own: ownNode(),
   });
   if (found.note !== undefined) {
     tell(run, { type: "note", at: Date.now(), path: scope.path, level: "warning", ...found.note });

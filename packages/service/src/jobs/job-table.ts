@@ -8,7 +8,7 @@ import type { JobHandle, JobSubmission, JobTable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { prepareWorkDir } from "./prepare-work-dir.ts";
 import { createEngineJob, type EngineJob } from "./engine-job.ts";
-import { giveBackMemory } from "./give-back-memory.ts";
+import { collectGarbage } from "@steps/platform/runtime";
 import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
 import { EMPTY_LOG } from "./job-log.ts";
 import type { Folders, JobLimits } from "./open-job-table.ts";
@@ -166,7 +166,7 @@ export class ServiceJobTable implements JobTable {
     clearTimeout(this.#rest);
     if (this.#isDisposed || this.list().some((job) => !job.isEnded)) return;
     this.#rest = setTimeout(() => {
-      if (this.list().every((job) => job.isEnded)) giveBackMemory();
+      if (this.list().every((job) => job.isEnded)) collectGarbage();
     }, REST_AFTER_MS).unref();
   }
 

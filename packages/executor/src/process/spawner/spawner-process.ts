@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { Socket } from "node:net";
 import { coverInherited } from "@steps/platform/processes";
+import { holdOpen, letGo } from "@steps/platform/runtime";
 import type { OutputPipes } from "../../output/output-pipes.ts";
 import { lostError, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawned.ts";
 import { runSpawner, SPAWNER_TITLE, type SpawnerAnswer, type SpawnRequest } from "./spawner-program.ts";
@@ -76,8 +76,8 @@ export class SpawnerProcess {
     child.stdout.on("close", () => this.#lose());
     child.stdin.on("error", () => {});
     child.unref();
-    unref(child.stdin);
-    unref(child.stdout);
+    letGo(child.stdin);
+    letGo(child.stdout);
   }
 
   #take(answer: SpawnerAnswer): void {
@@ -108,12 +108,12 @@ export class SpawnerProcess {
 
   #add(id: number, pending: Pending): void {
     this.#pending.set(id, pending);
-    (this.#child.stdout as Socket).ref();
+    holdOpen(this.#child.stdout);
   }
 
   #remove(id: number): void {
     this.#pending.delete(id);
-    if (this.#pending.size === 0) unref(this.#child.stdout);
+    if (this.#pending.size === 0) letGo(this.#child.stdout);
   }
 }
 
@@ -123,10 +123,6 @@ function start(): Child {
     env: environment(),
     stdio: ["pipe", "pipe", "ignore", ...coverInherited()],
   }) as unknown as Child;
-}
-
-function unref(stream: Readable | Writable): void {
-  (stream as Socket).unref();
 }
 
 function requestOf(id: number, { program, command, workDir, env }: SpawnOrder, { paths }: OutputPipes): SpawnRequest {

@@ -1,0 +1,7 @@
+export { collectGarbage, keepHeapSmall } from "./garbage.ts";
+export { holdOpen, letGo } from "./hold-open.ts";
+export { loginName } from "./login-name.ts";
+export { ownCommand } from "./own-command.ts";
+export { ownNode, type NodeProgram } from "./own-node.ts";
+export { readPipe } from "./read-pipe.ts";
+export { runtimeVersion } from "./runtime-version.ts";
