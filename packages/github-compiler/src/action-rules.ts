@@ -9,6 +9,7 @@ export type GithubCode =
   | "constant-condition"
   | "expression-in-text"
   | "incomplete-manifest"
+  | "invalid-call"
   | "invalid-cron"
   | "invalid-image"
   | "invalid-manifest"
@@ -56,6 +57,10 @@ export const GITHUB_RULES: Readonly<Record<GithubCode, DiagnosticRule>> = {
   "incomplete-manifest": {
     title: "The manifest leaves something out",
     help: "The runner does not ask for it, but GitHub's documentation and marketplace do.",
+  },
+  "invalid-call": {
+    title: "The call of a workflow is malformed",
+    help: "`uses` of a job names a workflow that has `workflow_call` among its events; `with` and `secrets` give what it declares.",
   },
   "invalid-cron": {
     title: "The time of a schedule is malformed",

@@ -6,7 +6,6 @@ import type { GithubOptions } from "@steps/engine/github";
 import type { PipelineRecording } from "@steps/engine/pipeline";
 import {
   type CallWork,
-  compileWorkflowJob,
   type PlannedWorkflow,
   planWorkflow,
   secretsOfCall,
@@ -150,7 +149,7 @@ async function runSteps(
   });
   if (workDir === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
   const github = { ...known.github, workspace: workDir };
-  const compiled = compileWorkflowJob(source, { ...known, github, needs: work.needs, jobName: work.jobName });
+  const compiled = work.compile(github);
   const { specDefinition, job, positionOf } = compiled;
   if (specDefinition === undefined || job === undefined) {
     const error = compiled.diagnostics.find(({ severity }) => severity === "error");
@@ -218,7 +217,7 @@ async function runCall(
     vars: { ...facts.vars },
   });
   const called = { ...facts, inputs: { ...work.inputs } };
-  const plan = planWorkflow({ source, ...called });
+  const plan = planWorkflow({ source, ...called, isCalled: true });
   const error = plan.diagnostics.find(({ severity }) => severity === "error");
   if (error !== undefined) return { status: "failure", reason: formatDiagnostic(error) };
   const path = `${caller.path}${of.instance} / `;

@@ -14,7 +14,8 @@ import { createReading, type Reading } from "../reading/reading.ts";
 import { conditionOf } from "../reading/templates.ts";
 import { shownNames } from "../workflow/choose-instance.ts";
 import { type JobInstance, readInstances } from "../workflow/job-instances.ts";
-import type { JobEntry } from "../workflow/workflow-file.ts";
+import { type CompiledWorkflowJob, compileInstance, finishJob } from "../workflow/compile-job.ts";
+import type { JobEntry, WorkflowFile } from "../workflow/workflow-file.ts";
 import { readCall } from "./read-call.ts";
 import type { WorkflowWork } from "./workflow-work.ts";
 
@@ -28,14 +29,14 @@ export interface JobMoment {
  * Decides whether a job runs, and as which instances: its condition, then its matrix, then what belongs to each instance. A
  * mistake that only shows now is a failure of the job.
  */
-export function decideJob(job: JobEntry, moment: JobMoment): Decision<WorkflowWork> {
+export function decideJob(file: WorkflowFile, job: JobEntry, moment: JobMoment): Decision<WorkflowWork> {
   const reading = createReading("workflow");
   const excluded = excludedBy(reading, job, moment);
   if (excluded !== undefined) return { result: excluded };
   const instances = readInstances(reading, job, moment.contexts) ?? [];
   const names = shownNames(instances);
   const planned = instances.map((instance, index) =>
-    planInstance(reading, job, { instance, moment, name: names[index] ?? "" }),
+    planInstance(reading, file, { job, instance, moment, name: names[index] ?? "" }),
   );
   if (reading.report.hasErrors) return { result: failureOf(reading) };
   const { strategy } = instances[0] ?? {};
@@ -80,6 +81,7 @@ function notAllPassed(needs: Readonly<Record<string, Value>>): string {
 }
 
 interface PlannedInstance {
+  readonly job: JobEntry;
   readonly instance: JobInstance;
   readonly name: string;
   readonly moment: JobMoment;
@@ -87,8 +89,8 @@ interface PlannedInstance {
 
 function planInstance(
   reading: Reading,
-  job: JobEntry,
-  { instance, name, moment }: PlannedInstance,
+  file: WorkflowFile,
+  { job, instance, name, moment }: PlannedInstance,
 ): Instance<WorkflowWork> {
   const { contexts } = moment;
   const own: Record<string, Value> = {
@@ -101,7 +103,12 @@ function planInstance(
   const call = job.value.entries.has("uses") ? readCall(reading, job, own) : undefined;
   if (call !== undefined)
     return { name: instance.name, group, holdsNoPlace: true, work: { kind: "call", ...common, ...call } };
-  return { name: instance.name, group, work: { kind: "steps", ...common, jobName: name } };
+  const compile = (github: Readonly<Record<string, Value>>): CompiledWorkflowJob => {
+    const inner = createReading("workflow");
+    const chosen = { job, instance, contexts: { ...contexts, github: { ...github } }, isInPipeline: true };
+    return finishJob(inner, compileInstance(inner, file, chosen));
+  };
+  return { name: instance.name, group, work: { kind: "steps", ...common, jobName: name, compile } };
 }
 
 function isAllowedToFail(reading: Reading, job: JobEntry, contexts: Contexts): boolean {

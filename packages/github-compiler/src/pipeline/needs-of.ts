@@ -1,6 +1,6 @@
 import type { StatusFacts } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
-import { isPassed, type JobResult, type JobResults } from "@steps/pipeline";
+import { isPassed, type JobResults } from "@steps/pipeline";
 
 /**
  * The context `needs`: the result and the outputs of each job that is named in `needs`. A failure that was allowed is told as a
@@ -15,33 +15,30 @@ export function needsContext(needs: readonly string[], results: JobResults): Rec
   );
 }
 
-/**
- * The answers of `success()`, `failure()` and `cancelled()` in the condition of a job. They look at all jobs before it,
- * not only at those that it names.
- */
-export function statusOf(ancestors: Iterable<string>, results: JobResults, isCancelled: boolean): StatusFacts {
-  const found = [...ancestors].flatMap((id): JobResult[] => {
-    const result = results.get(id);
-    return result === undefined ? [] : [result];
-  });
-  return {
-    isSuccess: !isCancelled && found.every(isPassed),
-    isFailure: found.some((result) => result.status === "failure" && !isPassed(result)),
-    isCancelled,
-  };
-}
+type Status = Omit<StatusFacts, "isCancelled">;
 
-/** The ids of all jobs before each job, directly or not. The graph has no circle. */
-export function ancestorsOf(needs: ReadonlyMap<string, readonly string[]>): (id: string) => ReadonlySet<string> {
-  return (id) => {
-    const found = new Set<string>();
-    const open = [id];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      for (const need of needs.get(next) ?? []) {
-        if (!found.has(need)) open.push(need);
-        found.add(need);
-      }
-    }
-    return found;
+/**
+ * The answers of `success()`, `failure()` and `cancelled()` in the condition of a job. They look at all jobs before it, not only at
+ * those that it names. The function is to be asked once for each job, after it was asked for those that the job needs.
+ */
+export function statusOfJobs(
+  needs: ReadonlyMap<string, readonly string[]>,
+): (id: string, results: JobResults, isCancelled: boolean) => StatusFacts {
+  const known = new Map<string, Status>();
+  return (id, results, isCancelled) => {
+    const before = (needs.get(id) ?? []).flatMap((need): Status[] => {
+      const result = results.get(need);
+      const own = result && {
+        isSuccess: isPassed(result),
+        isFailure: result.status === "failure" && !isPassed(result),
+      };
+      return [own, known.get(need)].filter((one) => one !== undefined);
+    });
+    const status = {
+      isSuccess: before.every(({ isSuccess }) => isSuccess),
+      isFailure: before.some(({ isFailure }) => isFailure),
+    };
+    known.set(id, status);
+    return { isSuccess: status.isSuccess && !isCancelled, isFailure: status.isFailure, isCancelled };
   };
 }

@@ -130,4 +130,47 @@ describe("planWorkflow()", () => {
     expect(plan.jobs).toEqual([]);
     expect(plan.diagnostics.map(({ code }) => code)).toContain("missing-job");
   });
+
+  test("says what a call leaves out or gives too much, and what cannot be called", () => {
+    const plan = (text: string): ReturnType<typeof planWorkflow> => planWorkflow({ source: { name: "w.yml", text } });
+    const { calls } = plan(
+      "on: push\njobs: {c: {uses: o/r/.github/workflows/x.yml@v1, with: {Given: 1, no: 2}, secrets: {S: '1'}}}",
+    );
+    const [call] = calls;
+    expect(call?.reference).toMatchObject({ kind: "repository", repository: "o/r", version: "v1" });
+    const job = "jobs: {a: {runs-on: x, steps: [{run: 'true'}]}}";
+    const { callable } = plan(
+      `on: {workflow_call: {inputs: {given: {type: string}, more: {type: string, required: true}}, secrets: {t: {required: true}}}}\n${job}`,
+    );
+    expect(call?.check(callable).map(({ message }) => message)).toEqual([
+      'The workflow requires the input "more"',
+      'The workflow requires the secret "t"',
+      'The workflow has no input "no"',
+      'The workflow has no secret "S"',
+    ]);
+    expect(call?.check(plan(`on: push\n${job}`).callable)).toMatchObject([{ code: "invalid-call", severity: "error" }]);
+  });
+
+  test("gives the inputs of a call their defaults, which may be expressions", async () => {
+    const text = `on:
+  push:
+  workflow_dispatch: {inputs: {a: {default: dispatched}}}
+  workflow_call: {inputs: {a: {type: string, default: "\${{ vars.V }}"}, n: {type: number, default: 2}}}
+jobs:
+${job("j", "    if: inputs.a == '1' && inputs.n == 2\n")}`;
+    const plan = planWorkflow({
+      source: { name: "w.yml", text },
+      vars: { V: "1" },
+      eventName: "push",
+      isCalled: true,
+      inputs: {},
+    });
+    expect(await plan.jobs[0]?.decide(new Map(), { isCancelled: false })).toHaveProperty("run");
+  });
+
+  test("decides a chain of many jobs in time that grows with it", async () => {
+    const text = Array.from({ length: 1000 }, (_, i) => job(`j${i}`, i === 0 ? "" : `    needs: j${i - 1}\n`)).join("");
+    const { ran } = await runWorkflow(text, { j998: failure });
+    expect(ran.length).toBe(999);
+  });
 });

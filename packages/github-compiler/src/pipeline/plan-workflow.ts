@@ -8,9 +8,12 @@ import { createReading, type Reading } from "../reading/reading.ts";
 import { textOf } from "../reading/texts.ts";
 import { earlyContexts } from "../workflow/compile-job.ts";
 import { readWorkflow } from "../workflow/workflow-file.ts";
+import { type CallableWorkflow, readCallable } from "./callable.ts";
+import type { WorkflowCall } from "./check-call.ts";
+import { checkJobs } from "./check-jobs.ts";
 import { decideJob } from "./decide-job.ts";
 import { evaluateOutputs } from "./evaluate-call.ts";
-import { ancestorsOf, needsContext, statusOf } from "./needs-of.ts";
+import { needsContext, statusOfJobs } from "./needs-of.ts";
 import type { PlanWorkflowOptions, WorkflowWork } from "./workflow-work.ts";
 
 /** A workflow as a pipeline. */
@@ -19,43 +22,60 @@ export interface PlannedWorkflow {
   readonly jobs: readonly PipelineJob<WorkflowWork>[];
   /** The name of the workflow. Absent when it has none. */
   readonly name: string | undefined;
-  /** Everything that is wrong with the file as a whole; what is wrong with a job shows when it is decided. */
+  /** Everything that is wrong with the file, as far as it does not depend on what jobs hand on. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The calls that its jobs make, whose workflows have to be there before the first job starts. */
+  readonly calls: readonly WorkflowCall[];
+  /** What the workflow takes from a job that calls it; absent when it cannot be called. */
+  readonly callable: CallableWorkflow | undefined;
   /** The outputs of `on.workflow_call`, once all jobs have ended. @throws {GithubExpressionError} */
   readonly outputsOf: (results: JobResults) => Record<string, string>;
 }
 
 /**
- * Plans all jobs of a workflow. Each is decided when those that it needs have ended: its condition with `needs` and their status, then
- * its matrix, `continue-on-error` and `concurrency`. Never throws: mistakes are diagnostics, or failures of the job.
+ * Plans all jobs of a workflow. All of them are checked at once. Each is decided when those that it needs have ended: its condition
+ * with `needs` and their status, then its matrix, `continue-on-error` and `concurrency`. Never throws: mistakes are diagnostics,
+ * or failures of the job.
  */
 export function planWorkflow({ source, ...options }: PlanWorkflowOptions): PlannedWorkflow {
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
-  if (file === undefined)
-    return { jobs: [], name: undefined, diagnostics: reading.report.finish(), outputsOf: () => ({}) };
+  if (file === undefined) return { ...NOTHING, diagnostics: reading.report.finish() };
   const contexts = earlyContexts(reading, file, { ...options, needs: createObject() });
   const ids = new Map([...file.jobs.keys()].map((id) => [id.toLowerCase(), id]));
   const needs = new Map([...file.jobs.values()].map(({ id, value }) => [id, needsOf(reading, value, ids)]));
   const outputs = readOutputs(reading, file.root);
-  const ancestors = ancestorsOf(needs);
+  const callable = readCallable(reading, file.root);
+  const calls = checkJobs(reading, file, contexts);
+  const diagnostics = reading.report.finish();
+  if (reading.report.hasErrors) return { ...NOTHING, name: file.name, callable, diagnostics };
+  const statusOf = statusOfJobs(needs);
   const jobs = [...file.jobs.values()].map((job): PipelineJob<WorkflowWork> => ({
     id: job.id,
     needs: needs.get(job.id) ?? [],
     decide: (results, { isCancelled }) =>
-      decideJob(job, {
+      decideJob(file, job, {
         contexts: { ...contexts, needs: needsContext(needs.get(job.id) ?? [], results) },
-        status: statusOf(ancestors(job.id), results, isCancelled),
+        status: statusOf(job.id, results, isCancelled),
       }),
   }));
-  const isFine = !reading.report.hasErrors;
   return {
-    jobs: isFine ? jobs : [],
+    jobs,
     name: file.name,
-    diagnostics: reading.report.finish(),
+    diagnostics,
+    calls,
+    callable,
     outputsOf: (results) => evaluateOutputs(outputs, { ...contexts, jobs: jobsContext(results) } satisfies Contexts),
   };
 }
+
+const NOTHING: Omit<PlannedWorkflow, "diagnostics"> = {
+  jobs: [],
+  name: undefined,
+  calls: [],
+  callable: undefined,
+  outputsOf: () => ({}),
+};
 
 // Ids are compared without their case; a need that is not there was reported.
 function needsOf(reading: Reading, job: YamlMapping, ids: ReadonlyMap<string, string>): readonly string[] {

@@ -6,7 +6,7 @@ import { evaluateTree } from "../reading/evaluate.ts";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
-import { literalOf, scalarText } from "../reading/texts.ts";
+import { scalarText } from "../reading/texts.ts";
 import type { CallWork } from "./workflow-work.ts";
 
 const KEYS: readonly string[] = [
@@ -31,7 +31,7 @@ export function readCall(
     if (!KEYS.includes(name)) reportUnknownKey(reading, { name, key, what: `the job ${quote(id)}` }, { known: KEYS });
   }
   const usesNode = childOf(value, "uses");
-  const uses = usesNode === undefined ? undefined : literalOf(reading, usesNode, `"uses" of the job`);
+  const uses = usesNode?.kind === "scalar" ? scalarText(usesNode) : undefined;
   const withNode = childOf(value, "with");
   const inputs =
     withNode === undefined

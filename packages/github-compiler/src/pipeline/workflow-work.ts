@@ -1,5 +1,6 @@
 import type { Value } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
+import type { CompiledWorkflowJob } from "../workflow/compile-job.ts";
 import type { WorkflowOptions } from "../workflow/workflow-options.ts";
 
 /** The work of one instance of a job: steps of its own, or the jobs of another workflow. */
@@ -14,11 +15,13 @@ interface CommonWork {
   readonly needs: Readonly<Record<string, Value>>;
 }
 
-/** Steps to run: `compileWorkflowJob(source, {...options, needs, jobName})` compiles them. */
+/** Steps to run. */
 export interface StepsWork extends CommonWork {
   readonly kind: "steps";
   /** The name by which `compileWorkflowJob()` finds the instance, and no other. */
   readonly jobName: string;
+  /** Compiles the steps for a workspace, whose context `github` is given. */
+  readonly compile: (github: Readonly<Record<string, Value>>) => CompiledWorkflowJob;
 }
 
 /** A call of another workflow: `planWorkflow()` plans its jobs. */

@@ -9,6 +9,9 @@ import { templateOf, type TextPlace } from "./templates.ts";
 /** The context `needs` when the jobs before this one were not run. Expressions that read it have no value. */
 export const UNKNOWN_NEEDS: Readonly<Record<string, Value>> = createObject();
 
+/** The context `matrix` of a job whose matrix is made of unknown needs. */
+export const UNKNOWN_MATRIX: Readonly<Record<string, Value>> = createObject();
+
 export interface EvaluatePlace extends TextPlace {
   /** The contexts that are known before the job runs. */
   readonly contexts: Contexts;
@@ -50,12 +53,14 @@ export function evaluateAt(
   // Once a file is wrong, evaluating its expressions would only say it again.
   if (reading.report.hasErrors) return undefined;
   let asksForNeeds = false;
-  const needs = (): Value => {
-    asksForNeeds = contexts["needs"] === UNKNOWN_NEEDS;
-    return (contexts["needs"] ?? null) as Value;
+  const ask = (name: "needs" | "matrix", unknown: Value) => (): Value => {
+    asksForNeeds ||= contexts[name] === unknown;
+    return (contexts[name] ?? null) as Value;
   };
+  const asked: Record<string, () => Value> = { needs: ask("needs", UNKNOWN_NEEDS) };
+  if (contexts["matrix"] === UNKNOWN_MATRIX) asked["matrix"] = ask("matrix", UNKNOWN_MATRIX);
   try {
-    const value = evaluateTemplate(text, { contexts: { ...contexts, needs } });
+    const value = evaluateTemplate(text, { contexts: { ...contexts, ...asked } });
     return asksForNeeds ? noteNeeds(reading, node) : value;
   } catch (error) {
     if (!(error instanceof GithubExpressionError)) throw error;

@@ -37,7 +37,11 @@ export interface CompiledWorkflowJob {
 export function compileWorkflowJob(source: Source, options: CompileWorkflowJobOptions = {}): CompiledWorkflowJob {
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
-  const compiled = file === undefined ? undefined : compileChosen(reading, file, options);
+  return finishJob(reading, file === undefined ? undefined : compileChosen(reading, file, options));
+}
+
+/** The result for a job that was compiled, or could not be. */
+export function finishJob(reading: Reading, compiled: CompiledInstance | undefined): CompiledWorkflowJob {
   const isFine = compiled !== undefined && !reading.report.hasErrors;
   return {
     specDefinition: isFine ? compiled.specDefinition : undefined,
@@ -61,17 +65,37 @@ function compileChosen(
   reading: Reading,
   file: WorkflowFile,
   options: CompileWorkflowJobOptions,
-): { readonly specDefinition: SpecDefinition; readonly job: WorkflowJob } | undefined {
+): CompiledInstance | undefined {
   const early = earlyContexts(reading, file, options);
   const chosen = chooseInstance(reading, file, { contexts: early, options });
-  if (chosen === undefined || !checkJobKeys(reading, chosen, options.needs !== undefined)) return undefined;
+  return (
+    chosen && compileInstance(reading, file, { ...chosen, contexts: early, isInPipeline: options.needs !== undefined })
+  );
+}
+
+/** An instance of a job, and the contexts that are known before it was chosen. */
+export interface InstanceMoment extends ChosenJob {
+  readonly contexts: Readonly<Record<string, Value>>;
+  /** Whether the other jobs of the workflow run too. */
+  readonly isInPipeline: boolean;
+}
+
+type CompiledInstance = { readonly specDefinition: SpecDefinition; readonly job: WorkflowJob };
+
+/** Compiles one instance of a job. `undefined`: it cannot run at all, which was reported. */
+export function compileInstance(
+  reading: Reading,
+  file: WorkflowFile,
+  { contexts: early, isInPipeline, ...chosen }: InstanceMoment,
+): CompiledInstance | undefined {
+  if (!checkJobKeys(reading, chosen, isInPipeline)) return undefined;
   const { job, instance } = chosen;
   placeAt(reading, ["definition"], job.value);
   reading.places.set("", job.key);
   const contexts: Record<string, Value> = {
     ...early,
     strategy: { ...instance.strategy },
-    matrix: instance.matrix === undefined ? null : { ...instance.matrix },
+    matrix: instance.matrix ?? null,
   };
   const facts = readJobFacts(reading, chosen, contexts);
   const outputs = readTexts(reading, childOf(job.value, "outputs"), {

@@ -1,7 +1,8 @@
 import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
-import { toText } from "@steps/github-language";
+import { type Contexts, toText } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
 import { nearest, quote } from "@steps/model/diagnostic";
+import { evaluateTree } from "../reading/evaluate.ts";
 import { entriesOf } from "../reading/mapping.ts";
 import type { Reading } from "../reading/reading.ts";
 import { scalarText, textOf } from "../reading/texts.ts";
@@ -52,16 +53,13 @@ interface Declared {
 export function readWorkflowInputs(
   reading: Reading,
   root: YamlMapping,
-  { inputs: wanted, eventName }: WorkflowOptions,
+  options: WorkflowOptions,
 ): Record<string, Value> {
+  const { inputs: wanted } = options;
   const inputs = wanted ?? {};
-  const on = root.entries.get("on")?.value;
-  const event = EVENTS.find((name) => (eventName ?? name) === name && childOf(on, name) !== undefined);
-  // A called workflow has the event of its caller.
-  const isCalled = event === undefined && eventName !== undefined && !eventsOf(root).includes(eventName);
-  const isAsked = eventName === undefined || EVENTS.includes(eventName) || isCalled || Object.keys(inputs).length > 0;
-  const node = childOf(childOf(on, event ?? EVENTS.find((name) => childOf(on, name) !== undefined) ?? ""), "inputs");
+  const { node, isAsked } = findInputs(root, options);
   const declared = isAsked ? entriesOf(reading, node, `"inputs" of the workflow`) : [];
+  const contexts = { github: { ...options.github }, vars: { ...options.vars }, inputs: { ...inputs } };
   const values = createObject<Value>();
   const names: string[] = [];
   for (const [name, { key, value }] of declared) {
@@ -70,11 +68,25 @@ export function readWorkflowInputs(
     const given = Object.keys(inputs).find((other) => other.toLowerCase() === name.toLowerCase());
     // Whoever only looks at the file gives none.
     if (input.isRequired && given === undefined && wanted !== undefined) reportMissing(reading, input);
-    const found = valueOf(reading, input, given === undefined ? undefined : inputs[given]);
+    const found = valueOf(reading, input, { given: given === undefined ? undefined : inputs[given], contexts });
     if (found !== undefined) values[name] = found;
   }
   reportUnknown(reading, node ?? root, { given: Object.keys(inputs), names });
   return values;
+}
+
+function findInputs(
+  root: YamlMapping,
+  { inputs = {}, eventName, isCalled = false }: WorkflowOptions,
+): { readonly node: YamlNode | undefined; readonly isAsked: boolean } {
+  const on = root.entries.get("on")?.value;
+  if (isCalled) return { node: childOf(childOf(on, "workflow_call"), "inputs"), isAsked: true };
+  const event = EVENTS.find((name) => (eventName ?? name) === name && childOf(on, name) !== undefined);
+  // A workflow that is not started by its event is called by one that is.
+  const isOfCaller = event === undefined && eventName !== undefined && !eventsOf(root).includes(eventName);
+  const isAsked = eventName === undefined || EVENTS.includes(eventName) || isOfCaller || Object.keys(inputs).length > 0;
+  const named = event ?? EVENTS.find((name) => childOf(on, name) !== undefined) ?? "";
+  return { node: childOf(childOf(on, named), "inputs"), isAsked };
 }
 
 function readDeclared(
@@ -97,12 +109,18 @@ function readDeclared(
   };
 }
 
-function valueOf(reading: Reading, input: Declared, given: Value | undefined): Value | undefined {
+function valueOf(
+  reading: Reading,
+  input: Declared,
+  { given, contexts }: { readonly given: Value | undefined; readonly contexts: Contexts },
+): Value | undefined {
   const { name, key, default: node } = input;
   if (given !== undefined) return convert(reading, { input, at: key, text: toText(given) });
   if (node !== undefined) {
-    const text = textOf(reading, node, `The default of the input ${quote(name)}`);
-    return text === undefined ? undefined : convert(reading, { input, at: node, text });
+    const what = `The default of the input ${quote(name)}`;
+    const place = { what, at: "workflow-call-input-default", contexts } as const;
+    const found = node.kind === "scalar" ? evaluateTree(reading, node, place) : textOf(reading, node, what);
+    return found === undefined ? undefined : convert(reading, { input, at: node, text: toText(found) });
   }
   return input.type === "boolean" ? false : input.type === "number" ? 0 : "";
 }

@@ -11,6 +11,8 @@ export interface WorkflowOptions {
   readonly github?: Readonly<Record<string, Value>>;
   /** The context `needs`: `{build: {result: "success", outputs: {…}}}`. */
   readonly needs?: Readonly<Record<string, Value>>;
+  /** When true, a job of another workflow calls this one: its inputs are those of `workflow_call`. Default: false. */
+  readonly isCalled?: boolean;
   /** Without it: that of the inputs that the workflow declares. */
   readonly eventName?: string;
 }
