@@ -1,5 +1,5 @@
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { type TranslatedJob, translateJob } from "@steps/gitlab-ci";
+import { type CompiledJob, compileJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { type CiFile, type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
@@ -33,7 +33,7 @@ export type JobOptions = OptionsOf<typeof jobFlags>;
 
 /** A job with where it runs. */
 export interface LocalJob {
-  readonly job: TranslatedJob;
+  readonly job: CompiledJob;
   readonly workDir: string;
 }
 
@@ -47,7 +47,7 @@ export async function readJob(options: CiFileOptions, path: string): Promise<Loc
 export function readJobOf(options: MaskOptions, file: CiFile, jobName: string): LocalJob | undefined {
   const { pipeline, workDir, overrides, diagnostics } = file;
   const predefined = { ...file.predefined, CI_JOB_NAME: jobName };
-  const translated = translateJob(pipeline, { jobName, predefined, overrides });
+  const translated = compileJob(pipeline, { jobName, predefined, overrides });
   showDiagnostics(options, sortDiagnostics([...diagnostics, ...translated.diagnostics], pipeline.sources));
   return translated.job === undefined ? undefined : { job: translated.job, workDir };
 }

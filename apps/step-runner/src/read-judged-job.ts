@@ -1,6 +1,6 @@
 import { dirname, relative } from "node:path";
 import { UsageError } from "@steps/console";
-import { type JudgedJob, judgeJob, translateJob } from "@steps/gitlab-ci";
+import { type JudgedJob, judgeJob, compileJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { SituationError } from "@steps/gitlab-ci/rules";
 import { predefinedVariables, type Variable } from "@steps/gitlab-ci/variables";
@@ -50,7 +50,7 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   });
   const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
   const sources = judged && { ...judged.sources, ...predefinedVariables({ pipeline, job: judged.facts, runner }) };
-  const translated = translateJob(loaded, { jobName, sources, overrides });
+  const translated = compileJob(loaded, { jobName, sources, overrides });
   const found = [...file.diagnostics, ...translated.diagnostics, ...diagnostics];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const { job } = translated;

@@ -1,4 +1,4 @@
-import { translateJob } from "@steps/gitlab-ci";
+import { compileJob } from "@steps/gitlab-ci";
 import { loadPipeline, type LoadPipelineOptions } from "@steps/gitlab-ci/load";
 import { assertDiagnostics } from "./check-compile.ts";
 import { checkRun } from "./check-run.ts";
@@ -15,7 +15,7 @@ export async function checkJob({ id, data }: Case): Promise<void> {
   const { diagnostics, ...rest } = expect;
   if (diagnostics !== undefined) {
     const loaded = await loadPipeline({ name: ".gitlab-ci.yml", text: file }, loadingOf(files));
-    const ofJob = loaded.pipeline && translateJob(loaded.pipeline, { jobName: job }).diagnostics;
+    const ofJob = loaded.pipeline && compileJob(loaded.pipeline, { jobName: job }).diagnostics;
     assertDiagnostics([...loaded.diagnostics, ...(ofJob ?? [])], diagnostics);
   }
   if (Object.keys(rest).length === 0) return;

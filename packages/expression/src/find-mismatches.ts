@@ -23,7 +23,7 @@ const RESULTS: Readonly<Record<string, Kind>> = {
   ...kinds("number", ["num", "len"]),
   ...kinds("array", ["split", "keys", "values"]),
   ...kinds("boolean", ["bool", "has", "contains", "startsWith", "endsWith", "file_exists"]),
-  ...kinds("boolean", ["success", "failure", "always", "cancelled"]),
+  ...kinds("boolean", ["success", "failure", "always", "cancelled", "timed_out"]),
 };
 
 function kinds(kind: Kind, names: readonly string[]): Record<string, Kind> {

@@ -1,4 +1,12 @@
 export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
+export type { Shell } from "./compile/compile-context.ts";
+export {
+  checkJobs,
+  type CompiledJob,
+  compileJob,
+  type CompileJobOptions,
+  type CompileJobResult,
+} from "./compile/compile-job.ts";
 export { type JobTerms, type JobTermsOptions, readJobTerms, type RetryTerms } from "./compile/job-terms.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";
 export {
@@ -15,10 +23,3 @@ export type { Need } from "./pipeline/read-needs.ts";
 export type { Trigger } from "./pipeline/read-trigger.ts";
 export { failureReason, type FailureReason, isRetried } from "./pipeline/is-retried.ts";
 export { isGate } from "./pipeline/stage-gates.ts";
-export {
-  checkJobs,
-  type TranslatedJob,
-  translateJob,
-  type TranslateJobOptions,
-  type TranslateJobResult,
-} from "./translate-job.ts";

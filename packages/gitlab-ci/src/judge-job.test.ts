@@ -3,7 +3,7 @@ import { judgeJob, type JudgeJobResult } from "./judge-job.ts";
 import { loadPipelineNow } from "./load/load-pipeline.ts";
 import type { LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { plainVariables } from "./variables/collect-variables.ts";
-import { translateJob } from "./translate-job.ts";
+import { compileJob } from "./compile/compile-job.ts";
 
 const FILE = `
 workflow:
@@ -56,7 +56,7 @@ describe("judgeJob()", () => {
   test("judgeJob() gives the variables of the rules to the translation", async () => {
     const { judged } = await judge("deploy", "main");
     const sources = judged?.sources ?? {};
-    const { job } = translateJob(loaded(FILE), { jobName: "deploy", sources });
+    const { job } = compileJob(loaded(FILE), { jobName: "deploy", sources });
     expect(job?.variables).toMatchObject({ LEVEL: "release", FROM: "rule-release", CI_COMMIT_BRANCH: "main" });
   });
 

@@ -27,7 +27,7 @@ export interface JudgedJob {
   /** The decision on the pipeline; `undefined` for a file without `workflow:rules`. */
   readonly workflow: JobDecision | undefined;
   readonly job: JobDecision;
-  /** The sources with the variables of the rules that matched, for `translateJob()`. */
+  /** The sources with the variables of the rules that matched, for `compileJob()`. */
   readonly sources: VariableSources;
   /** The facts that the job tells of itself; predefined variables are made of them. */
   readonly facts: JobFacts;
@@ -37,7 +37,7 @@ export interface JudgedJob {
 export interface JudgeJobResult {
   /** `undefined` when there is no such job or its rules are wrong. */
   readonly judged: JudgedJob | undefined;
-  /** The diagnostics about rules and conditions; `translateJob()` gives those about everything else. */
+  /** The diagnostics about rules and conditions; `compileJob()` gives those about everything else. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

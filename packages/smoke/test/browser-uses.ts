@@ -44,12 +44,12 @@ export const browserUses: readonly BrowserUse[] = [
   {
     name: "@steps/gitlab-ci",
     code: `
-      import { translateJob } from "@steps/gitlab-ci";
+      import { compileJob } from "@steps/gitlab-ci";
       import { loadPipelineNow } from "@steps/gitlab-ci/load";
       import { decideJob, evaluateIf, parseIf } from "@steps/gitlab-ci/rules";
       const text = "hello:\\n  variables: {WHO: world}\\n  script:\\n    - echo $WHO\\n";
       const { pipeline } = loadPipelineNow({ name: ".gitlab-ci.yml", text });
-      const { job } = translateJob(pipeline, { jobName: "hello" });
+      const { job } = compileJob(pipeline, { jobName: "hello" });
       const { holds } = evaluateIf(parseIf('$WHO == "world"'), { valueOf: (name) => job.variables[name] });
       export const result = [job.name, job.variables.WHO, holds, typeof decideJob];`,
     result: ["hello", "world", true, "function"],

@@ -47,11 +47,11 @@ export const uses: readonly Use[] = [
   {
     name: "@steps/gitlab-ci",
     code: `
-      import { translateJob } from "@steps/gitlab-ci";
+      import { compileJob } from "@steps/gitlab-ci";
       import { loadPipelineNow } from "@steps/gitlab-ci/load";
       const text = "hello:\\n  variables: {WHO: world}\\n  script:\\n    - echo $WHO\\n";
       const { pipeline } = loadPipelineNow({ name: ".gitlab-ci.yml", text });
-      const { job } = translateJob(pipeline, { jobName: "hello" });
+      const { job } = compileJob(pipeline, { jobName: "hello" });
       console.log(job.name, job.variables.WHO, job.specDefinition.definition.steps.length);`,
     output: "hello world 1",
   },

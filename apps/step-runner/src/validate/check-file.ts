@@ -9,7 +9,7 @@ import {
 import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
-import { checkJobs as checkAllJobs, translateJob } from "@steps/gitlab-ci";
+import { checkJobs as checkAllJobs, compileJob } from "@steps/gitlab-ci";
 import { loadPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
@@ -68,7 +68,7 @@ async function checkJobs(source: Source, { jobName, variables }: CheckOptions): 
   const optionsOf = (name: string) => ({ predefined: { ...known, CI_JOB_NAME: name }, overrides: variables });
   const { pipeline, readable, diagnostics } = await loadPipeline(source, loading);
   if (jobName !== undefined) {
-    const ofJob = pipeline && translateJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
+    const ofJob = pipeline && compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
     return withoutRepeated([...diagnostics, ...(ofJob ?? [])]);
   }
   if (pipeline?.groups.size === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);

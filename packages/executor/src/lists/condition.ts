@@ -17,8 +17,8 @@ export function asksForStatus(control: StepControl | undefined): boolean {
   }
 }
 
-/** The functions of a condition: those of every expression, and the four that ask what went before. */
-export function conditionFunctions({ hasFailed, isCancelled }: Progress): FunctionTable {
+/** The functions of a condition: those of every expression, and those that ask what went before. */
+export function conditionFunctions({ hasFailed, isCancelled, isTimedOut }: Progress): FunctionTable {
   const answer = (value: boolean) => ({ minArgs: 0, maxArgs: 0, call: () => value });
   return {
     ...defaultFunctions,
@@ -26,6 +26,7 @@ export function conditionFunctions({ hasFailed, isCancelled }: Progress): Functi
     failure: answer(hasFailed && !isCancelled),
     always: answer(true),
     cancelled: answer(isCancelled),
+    timed_out: answer(isTimedOut),
   };
 }
 

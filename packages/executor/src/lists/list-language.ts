@@ -17,6 +17,8 @@ export interface Progress {
   readonly hasFailed: boolean;
   /** The run was cancelled, or its time is over. */
   readonly isCancelled: boolean;
+  /** The time of the job, or of the step that the list belongs to, is over. */
+  readonly isTimedOut: boolean;
   /** The item is behind `finally`: it does not need success. */
   readonly isFinally: boolean;
   /** The items of the list run at the same time. */

@@ -1,5 +1,6 @@
 import { createObject, type Outcome, type RuntimeString } from "@steps/model";
 import type { StepInvocation } from "@steps/model/definition";
+import { TimedOut } from "../outcome/cancelled.ts";
 import { isSuccess, outcomeOfAbort, outcomeOfParent } from "../outcome/outcome.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 import { cleanUpRun } from "../run/clean-up.ts";
@@ -94,7 +95,9 @@ export class StepList<Item extends ListItem> {
 
   #progress(place: Partial<Pick<Progress, "isFinally" | "isParallel">> = {}): Progress {
     const { isFinally = false, isParallel = false } = place;
-    return { hasFailed: this.outcome !== undefined, isCancelled: this.#run.signal.aborted, isFinally, isParallel };
+    const { aborted: isCancelled, reason } = this.#run.signal;
+    const isTimedOut = isCancelled && reason instanceof TimedOut;
+    return { hasFailed: this.outcome !== undefined, isCancelled, isTimedOut, isFinally, isParallel };
   }
 
   #noteAbort(): void {

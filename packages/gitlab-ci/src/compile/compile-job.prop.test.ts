@@ -1,16 +1,16 @@
 import { hasErrors } from "@steps/model/diagnostic";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { JOB_KEYWORDS } from "./keywords.ts";
-import { loadPipelineNow } from "./load/load-pipeline.ts";
-import { translateJob } from "./translate-job.ts";
+import { JOB_KEYWORDS } from "../keywords.ts";
+import { loadPipelineNow } from "../load/load-pipeline.ts";
+import { compileJob } from "./compile-job.ts";
 
 function check(text: string, jobName: string): void {
   const source = { name: "x.yml", text };
   const { pipeline, diagnostics: ofFile } = loadPipelineNow(source);
   expect(pipeline === undefined).toBe(hasErrors(ofFile));
   if (pipeline === undefined) return;
-  const { job, diagnostics } = translateJob(pipeline, { jobName, overrides: { A: "$B" } });
+  const { job, diagnostics } = compileJob(pipeline, { jobName, overrides: { A: "$B" } });
   expect(job === undefined).toBe(hasErrors(diagnostics));
   job?.positionOf("/definition/steps/0/inputs/script");
   expect([...pipeline.groups.keys()].every((name) => !name.startsWith("."))).toBe(true);

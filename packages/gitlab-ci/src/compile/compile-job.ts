@@ -1,0 +1,122 @@
+import { emptySpec, type SpecDefinition } from "@steps/model/definition";
+import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import { Report } from "@steps/source";
+import type { CiReport } from "../ci-rules.ts";
+import { reportEffects } from "../job-effects.ts";
+import { sortDiagnostics } from "../load/load-pipeline.ts";
+import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
+import type { VariableSources } from "../variables/collect-variables.ts";
+import { readJobVariables } from "../variables/job-variables.ts";
+import type { CompileContext, Shell } from "./compile-context.ts";
+import { findJob } from "./find-job.ts";
+import { readJobInputs } from "./job-inputs.ts";
+import { assembleJob, type AssembledJob, type Phase } from "./phase.ts";
+import { runPhase } from "./run-phase.ts";
+import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "./script-phases.ts";
+
+/** The options of `compileJob()`. */
+export interface CompileJobOptions {
+  /** The name of a job, or of an instance of one with `parallel`: `test 1/2`, `test: [a, b]`. */
+  readonly jobName: string;
+  /** Variables that the caller knows: `CI`, `CI_PROJECT_DIR`. They are taken as they are and lose to all others. */
+  readonly predefined?: Readonly<Record<string, string>> | undefined;
+  /** Variables that the user gave; they win. Like those of the file they may refer to others. */
+  readonly overrides?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Variables of every source but the files: those of `predefinedVariables()`, of settings, of the rules that let the job in.
+   * None by default.
+   */
+  readonly sources?: VariableSources | undefined;
+  /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
+  readonly shell?: Shell | undefined;
+}
+
+/** A job as the baseline knows it. */
+export interface CompiledJob {
+  readonly name: string;
+  /**
+   * A list of steps of the library `builtin://gitlab/…`, one for each thing that GitLab's runner does for the job, in its order
+   * and with the names of its sections; a phase that has nothing to do is not in it. Its spec has the inputs of the job.
+   */
+  readonly specDefinition: SpecDefinition;
+  /**
+   * The job's variables with the predefined ones, expanded: the context `vars`. A script cannot run without them: the `env` of its
+   * step reads every one from there, so that no value stands in the definition.
+   */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Warnings only. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The place in the file of a JSON pointer into the baseline, or of the nearest part around it. */
+  readonly positionOf: (pointer: string) => Position | undefined;
+}
+
+/** The result of `compileJob()`: the job, or the mistakes that keep it from running. */
+export interface CompileJobResult {
+  /** `undefined` when there are errors. */
+  readonly job: CompiledJob | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Compiles one job of a loaded pipeline to steps ([ADR 32](../../docs/adr/0032-a-job-becomes-a-list-of-steps.md)). What is wrong
+ * with the job is a diagnostic; nothing is thrown.
+ */
+export function compileJob(pipeline: LoadedPipeline, options: CompileJobOptions): CompileJobResult {
+  const report: CiReport = new Report();
+  const job = findJob(pipeline, options.jobName, report);
+  const compiled = job && compile(pipeline, job, { ...options, report });
+  const diagnostics = sortDiagnostics(report.finish(), pipeline.sources);
+  if (compiled === undefined || report.hasErrors) return { job: undefined, diagnostics };
+  return { job: { name: options.jobName, ...compiled, diagnostics }, diagnostics };
+}
+
+/**
+ * Compiles every job of a pipeline, or of the part of it that could be read, to say all that is wrong with any of them; a job
+ * with `parallel` once. `optionsOf` gives the options of the job of that name.
+ */
+export function checkJobs(
+  pipeline: LoadedPipeline,
+  optionsOf: (jobName: string) => Omit<CompileJobOptions, "jobName">,
+): readonly Diagnostic[] {
+  const ofJobs = [...pipeline.groups.keys()].flatMap((jobName) => {
+    return compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
+  });
+  return sortDiagnostics(ofJobs, pipeline.sources);
+}
+
+type Compilation = Pick<CompiledJob, "specDefinition" | "variables" | "positionOf">;
+
+function compile(
+  { root }: LoadedPipeline,
+  job: LoadedJob,
+  options: CompileJobOptions & { readonly report: CiReport },
+): Compilation | undefined {
+  const { sources = {}, predefined = {}, overrides = {}, shell, report } = options;
+  reportEffects(root, job, report);
+  const variables = readJobVariables({ root, job }, { sources, predefined, overrides }, report);
+  const inputs = readJobInputs(job, report);
+  const { values } = variables;
+  const scope = { values, inputs: new Set(Object.keys(inputs)) };
+  const context: CompileContext = { job, variables, scope, shell, report };
+  const phases = phasesOf(context);
+  if (phases === undefined) return undefined;
+  const plain = onlyRun(phases, Object.keys(inputs).length > 0);
+  return { ...(plain ?? assembleJob(phases, { key: job.key, inputs })), variables: values };
+}
+
+function phasesOf(context: CompileContext): readonly Phase[] | undefined {
+  const main = context.job.own.has("run") ? runPhase(context) : scriptPhase(context);
+  if (main === undefined) return undefined;
+  const before = [sourcesHookPhase(context)].filter((phase) => phase !== undefined);
+  const mayNotBegin = before.length > 0;
+  const after = [afterScriptPhase(context, { main: main.name, mayNotBegin, hasRelease: false })];
+  return [...before, main, ...after.filter((phase) => phase !== undefined)];
+}
+
+// A list of steps that has nothing around it is the job itself.
+function onlyRun(phases: readonly Phase[], hasInputs: boolean): AssembledJob | undefined {
+  const [only, ...others] = phases;
+  if (hasInputs || others.length > 0 || only?.positionOf === undefined || only.step.kind !== "inline") return undefined;
+  const { definition } = only.step.specDefinition;
+  return { specDefinition: { spec: emptySpec, definition }, positionOf: only.positionOf };
+}
