@@ -28,6 +28,25 @@ test.each([
   expect(markVariables({ ...nothing, env: { https_proxy: value, OTHER: value } }, []).maskedValues).toEqual(secrets);
 });
 
+test.each([
+  ["https://gitlab.com/group/project.git", false],
+  ["https://host:8443/group/project", false],
+  ["git@gitlab.com:group/project.git", false],
+  ["ssh://git@host:2222/group/project.git", false],
+  ["https://gitlab-ci-token:abcdef@gitlab.com/group/project.git", true],
+  ["https://abcdef@gitlab.com/group/project.git", true],
+  ["ssh://git:abcdef@host/project", true],
+  ["git:abcdef@host:project", true],
+  ["https://host/project.git?private_token=abcdef", true],
+  ["abcdef", true],
+])("whether the repository's address %s is a secret: %s", (CI_REPOSITORY_URL, isSecret) => {
+  const { maskedValues } = markVariables({ ...nothing, vars: { CI_REPOSITORY_URL } }, []);
+  expect(maskedValues).toEqual(isSecret ? [CI_REPOSITORY_URL] : []);
+  expect(markVariables({ ...nothing, vars: { CI_REPOSITORY_URL } }, ["CI_REPOSITORY_URL"]).maskedValues).toHaveLength(
+    1,
+  );
+});
+
 test("names of an object's own members are names like others", () => {
   const vars = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
   const marked = markVariables({ ...nothing, vars }, ["__proto__"]);

@@ -11,11 +11,14 @@ export type MarkedVariables = Required<Pick<Job, keyof JobVariables | "maskedVal
 
 /**
  * Marks the variables of a job that are secret, wherever they stand: those that are named, and those that are secret by
- * GitLab's definition. What proxies are asked with is masked too.
+ * GitLab's definition. The address of a repository is one only if it may hold credentials. What proxies are asked with is masked
+ * too.
  */
 export function markVariables(job: JobVariables, named: Iterable<string>): MarkedVariables {
   const { vars, env, offeredEnv } = job;
-  const names = [vars, env, offeredEnv].flatMap((values) => Object.keys(values));
+  const names = [vars, env, offeredEnv].flatMap((values) =>
+    Object.keys(values).filter((name) => name !== "CI_REPOSITORY_URL" || !isPublicAddress(values[name] ?? "")),
+  );
   const masked = new Set([...named, ...secretVariableNames(names)]);
   const mark = (values: Variables): Variables =>
     createObject(
@@ -33,6 +36,14 @@ export function markVariables(job: JobVariables, named: Iterable<string>): Marke
     offeredEnv: mark(offeredEnv),
     maskedValues: [...values, ...proxyPasswords(env)],
   };
+}
+
+// GitLab's server puts a token into the address of the repository. On one machine it is the one of the remote, often without.
+function isPublicAddress(value: RuntimeString): boolean {
+  const address = revealString(value);
+  return /^(?:(?:https?|git):\/\/[^/@?#\s]+|ssh:\/\/(?:[^/:@?#\s]+@)?[^/@?#\s]+|[^/:@?#\s]+@[^/:@?#\s]+:)[^@?#\s]*$/i.test(
+    address,
+  );
 }
 
 // The address of a proxy is no secret, what it is asked with is.
