@@ -1,4 +1,4 @@
-// pnpm bench [start|steps|component|output|masking|service|docker] [--json=FILE]: the table of speed and memory.
+// pnpm bench [start|steps|component|output|masking|service|docker|actions|loading|gitlab-ci-local] [--json=FILE]: the table of speed and memory.
 import { join } from "node:path";
 import { root, run, setUp } from "./setup.mjs";
 

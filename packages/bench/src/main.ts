@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { actions } from "./cases/actions.ts";
 import { docker } from "./cases/docker.ts";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
+import { gitlabCiLocal } from "./cases/gitlab-ci-local.ts";
+import { loading } from "./cases/loading.ts";
 import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
 import { service } from "./cases/service.ts";
@@ -22,6 +24,8 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   service: () => service(scratch),
   docker: () => docker(scratch),
   actions: () => actions(env, scratch),
+  loading: () => loading(),
+  "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
 };
 
 const [only] = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));

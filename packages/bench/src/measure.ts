@@ -38,25 +38,38 @@ export async function time(program: string, args: readonly string[], options: Sp
 
 /** Medians of things run in turn, so that what the machine does besides falls on all of them. */
 export async function interleave(rounds: number, runs: readonly (() => Promise<number>)[]): Promise<number[]> {
+  return (await interleaveAll(rounds, runs)).map(median);
+}
+
+/** The same with all numbers of each. */
+export async function interleaveAll(rounds: number, runs: readonly (() => Promise<number>)[]): Promise<number[][]> {
   const times: number[][] = runs.map(() => []);
   for (const run of runs) await run();
   for (let round = 0; round < rounds; round++) {
     for (const [i, run] of runs.entries()) times[i]?.push(await run());
   }
-  return times.map(median);
+  return times;
 }
 
-/** Peak resident memory of a command in MiB, as the command itself saw it when it ended. */
-export async function peakMemory(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/** Peak resident memory of our command in MiB, as the command itself saw it when it ended. */
+export function peakMemory(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Promise<number> {
+  return peakMemoryOf(join(root, "apps/step-runner/dist/main.cjs"), args, { env, cwd });
+}
+
+/** The same of a program for Node, without what it starts. */
+export async function peakMemoryOf(
+  main: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, "env" | "cwd">,
+): Promise<number> {
   const report = join(tmpdir(), `steps-bench-${process.pid}`);
   const hook = `${report}.mjs`;
   writeFileSync(
     hook,
-    `import { writeFileSync } from "node:fs"; process.on("exit", () => { if (process.argv[1]?.endsWith("main.cjs")) writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)); });`,
+    `import { writeFileSync } from "node:fs"; process.on("exit", () => { if (process.argv[1] === ${JSON.stringify(main)}) writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)); });`,
   );
   try {
-    const main = join(root, "apps/step-runner/dist/main.cjs");
-    await time(node, ["--import", pathToFileURL(hook).href, main, ...args], { env });
+    await time(node, ["--import", pathToFileURL(hook).href, main, ...args], options);
     return Number(readFileSync(report, "utf8")) / 1024;
   } finally {
     rmSync(report, { force: true });
