@@ -16,11 +16,16 @@ export function nameProblem(name: string, limits: Pick<Limits, "maxNameBytes">):
   if (/[\u0000-\u001f\u007f]/.test(name)) return "holds a control character";
   if (name.includes("/") || name.includes("\\")) return "holds a slash or backslash inside a name";
   if (/[. ]$/.test(name)) return "has a part that ends in a point or a space";
-  if (GIT_ALIAS.test(name.replaceAll(IGNORABLE, ""))) return 'names git\'s own folder ".git"';
+  if (isGitFolder(name)) return 'names git\'s own folder ".git"';
   if (/^[a-z]:/i.test(name)) return "names a drive";
   if (DEVICE.test(name)) return "names a device of Windows";
   if (Buffer.byteLength(name) > limits.maxNameBytes) return "has a part that is too long";
   return undefined;
+}
+
+/** Whether some file system takes a name for `.git`. */
+export function isGitFolder(name: string): boolean {
+  return GIT_ALIAS.test(name.replaceAll(IGNORABLE, ""));
 }
 
 /** The form in which two names are the same on a file system that folds case and composition. */

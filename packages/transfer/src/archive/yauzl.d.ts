@@ -13,23 +13,17 @@ declare module "yauzl" {
     readonly externalFileAttributes: number;
     readonly relativeOffsetOfLocalHeader: number;
     isEncrypted(): boolean;
-  }
-
-  export interface LocalFileHeader {
-    readonly fileName: Buffer;
-    readonly fileDataStart: number;
+    getLastModDate(): Date;
   }
 
   export interface ZipFile {
     readonly entryCount: number;
-    close(): void;
     eachEntry(): AsyncIterable<Entry>;
     openReadStreamPromise(entry: Entry): Promise<Readable>;
-    readLocalFileHeaderPromise(entry: Entry): Promise<LocalFileHeader>;
   }
 
-  export function openPromise(
-    path: string,
+  export function fromFdPromise(
+    fd: number,
     options: {
       readonly autoClose: boolean;
       readonly decodeStrings: boolean;
