@@ -3,6 +3,7 @@ import { encodeOutput } from "@steps/executor";
 import type { Value } from "@steps/model";
 import { mergeDockerAuth } from "./docker-auth.ts";
 import type { BuiltinPlace, Inputs, Outputs } from "./images/builtin-images.ts";
+import type { GitlabProgram, GitlabResult } from "./gitlab/gitlab-step.ts";
 import { builtinStep, inputVariable } from "./specs/builtin-specs.ts";
 import { CHECKOUT_PROGRAM } from "./checkout/checkout-step.ts";
 import { BuiltinError } from "./builtin-error.ts";
@@ -41,7 +42,29 @@ export async function runBuiltin(name: string, place: BuiltinPlace): Promise<voi
     const { becomeScript } = await import("./script-legacy.ts");
     return becomeScript(inputs, own.env);
   }
+  if (name.startsWith(GITLAB_PREFIX)) {
+    const { outputs, exports = {} } = await runGitlab(name.slice(GITLAB_PREFIX.length), inputs, own);
+    write(place, "STEP_OUTPUT_FILE", outputs);
+    for (const [variable, { value, isSensitive }] of Object.entries(exports))
+      append(place, "STEP_EXPORT_FILE", encodeOutput(variable, value, { isSensitive }));
+    return;
+  }
   write(place, "STEP_OUTPUT_FILE", await runImages(name, inputs, own));
+}
+
+const GITLAB_PREFIX = "gitlab/";
+
+// Each program with what it needs is loaded when it is run.
+const GITLAB: Readonly<Record<string, () => Promise<GitlabProgram>>> = {
+  "artifacts-download": async () => (await import("./gitlab/artifacts/artifacts-download.ts")).downloadArtifacts,
+  "artifacts-upload": async () => (await import("./gitlab/artifacts/artifacts-upload.ts")).uploadArtifacts,
+  "report-dotenv": async () => (await import("./gitlab/artifacts/report-dotenv.ts")).reportDotenv,
+};
+
+async function runGitlab(name: string, inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
+  const program = await GITLAB[name]?.();
+  if (program === undefined) throw new BuiltinError("STEP_NOT_FOUND", `distributed step "gitlab/${name}" not found`);
+  return await program(inputs, place);
 }
 
 async function runImages(name: string, inputs: Inputs, place: BuiltinPlace): Promise<Outputs> {
@@ -64,10 +87,14 @@ function readInput(text: string | undefined, variable: string, isJson: boolean):
 }
 
 function write(place: BuiltinPlace, variable: string, values: Readonly<Record<string, Value>>): void {
-  const file = place.env[variable];
-  if (file === undefined) throw new BuiltinError("BUILTIN_FAILED", `Cannot run built-in step: ${variable} is not set`);
   for (const [name, value] of Object.entries(values)) {
     const isText = typeof value === "string";
-    appendFileSync(file, encodeOutput(name, isText ? value : JSON.stringify(value), { isJson: !isText }));
+    append(place, variable, encodeOutput(name, isText ? value : JSON.stringify(value), { isJson: !isText }));
   }
+}
+
+function append(place: BuiltinPlace, variable: string, line: string): void {
+  const file = place.env[variable];
+  if (file === undefined) throw new BuiltinError("BUILTIN_FAILED", `Cannot run built-in step: ${variable} is not set`);
+  appendFileSync(file, line);
 }

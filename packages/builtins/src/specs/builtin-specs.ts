@@ -1,4 +1,6 @@
-import type { InputSpec, OutputSpec, Spec, SpecDefinition } from "@steps/model/definition";
+import type { Spec, SpecDefinition } from "@steps/model/definition";
+import { GITLAB_SPECS } from "./gitlab-specs.ts";
+import { flag, optional, output, struct, text } from "./spec-fields.ts";
 
 /** The specs of `builtin://NAME` for all that the runner's own program runs. */
 const SPECS: Readonly<Record<string, Spec>> = {
@@ -38,6 +40,7 @@ const SPECS: Readonly<Record<string, Spec>> = {
     },
     outputs: {},
   },
+  ...GITLAB_SPECS,
   "step/oci/build": {
     inputs: {
       image: optional("REGISTRY/REPOSITORY:TAG; the tag must not be there yet"),
@@ -106,24 +109,4 @@ export function builtinStep(name: string): SpecDefinition | undefined {
     name === "script_legacy" ? { [VARIABLES_VARIABLE]: "${{ toJson(vars) }}" } : {};
   const env = { ...(Object.fromEntries(inputs) as Record<string, string>), ...variables, ...files };
   return { spec, definition: { type: "exec", command: ["${{ step_dir }}/step-runner", "builtin", name], env } };
-}
-
-function text(description: string): InputSpec {
-  return { type: "string", isSensitive: false, description };
-}
-
-function optional(description: string): InputSpec {
-  return { ...text(description), default: "" };
-}
-
-function struct(description: string): InputSpec {
-  return { type: "struct", isSensitive: false, default: {}, description };
-}
-
-function flag(description: string): InputSpec {
-  return { type: "boolean", isSensitive: false, default: false, description };
-}
-
-function output(type: OutputSpec["type"]): OutputSpec {
-  return { type, isSensitive: false };
 }

@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isStepsError, messageOf, type Value } from "@steps/model";
+import { NAME_PATTERN } from "@steps/model/definition";
+import { BuiltinError } from "../../builtin-error.ts";
+import { type BuiltinPlace, type Inputs, textOf } from "../../images/builtin-images.ts";
+import { extractArchive } from "../files/extract-archive.ts";
+import {
+  countFiles,
+  type Exported,
+  type GitlabResult,
+  objectList,
+  objectOf,
+  optionalText,
+  warn,
+} from "../gitlab-step.ts";
+import { entryPath, openArchive, type StoreEntry } from "../store/entry-store.ts";
+import { ARTIFACT_FILES } from "./artifact-store.ts";
+
+/**
+ * `gitlab/artifacts-download`: unpacks what earlier jobs have kept into the project, in the order of the list, and exports
+ * the variables of their dotenv reports.
+ */
+export async function downloadArtifacts(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
+  const store = textOf(inputs, "artifacts_dir");
+  const exports: Record<string, Exported> = {};
+  let files = 0;
+  for (const source of objectList(inputs["sources"] ?? [], "sources")) {
+    const job = textOf(source, "job");
+    try {
+      files += await downloadOne(entryPath(store, job), { source, job, exports, place });
+    } catch (error) {
+      const problem = `Cannot download the artifacts of job "${job}": ${messageOf(error)}`;
+      const hint = isStepsError(error) ? error.hint : undefined;
+      throw new BuiltinError("BUILTIN_FAILED", problem, { cause: error, hint });
+    }
+  }
+  const variables = Object.fromEntries(Object.entries(exports).map(([name, { value }]) => [name, value]));
+  return { outputs: { files, variables }, exports };
+}
+
+interface Download {
+  readonly source: Readonly<Record<string, Value>>;
+  readonly job: string;
+  readonly exports: Record<string, Exported>;
+  readonly place: BuiltinPlace;
+}
+
+async function downloadOne(path: string, { source, job, exports, place }: Download): Promise<number> {
+  const opened = await openArchive(path, ARTIFACT_FILES.archive);
+  if (opened === undefined) {
+    if (source["required"] === true) {
+      throw new BuiltinError("BUILTIN_FAILED", "it has kept none here", { hint: "Run that job before this one." });
+    }
+    place.log(`Job "${job}" has kept no artifacts here`);
+    return 0;
+  }
+  const { entry, file } = opened;
+  try {
+    const digest = optionalText(entry.metadata, "digest");
+    const expected = optionalText(source, "digest");
+    if (expected !== "" && expected !== digest) {
+      throw new BuiltinError("BUILTIN_FAILED", `its digest is ${digest}, and not ${expected}`);
+    }
+    const count =
+      file === undefined ? 0 : await extractArchive(file, { root: place.workDir, modifiedAt: timeOf(entry) });
+    place.log(`Unpacked ${countFiles(count)} of job "${job}"`);
+    addVariables(entry, exports, place);
+    return count;
+  } finally {
+    await file?.close();
+  }
+}
+
+function timeOf({ metadata }: StoreEntry): Date {
+  const time = new Date(optionalText(metadata, "createdAt"));
+  return Number.isNaN(time.getTime()) ? new Date() : time;
+}
+
+function addVariables({ dir }: StoreEntry, exports: Record<string, Exported>, place: BuiltinPlace): void {
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(readVariables(dir))) {
+    if (!NAME_PATTERN.test(name)) {
+      warn(place, `The variable ${name} is not set: its name begins with a digit`);
+      continue;
+    }
+    exports[name] = { value, isSensitive: false };
+    names.push(name);
+  }
+  if (names.length > 0) place.log(`Set ${names.join(", ")}`);
+}
+
+function readVariables(dir: string): Readonly<Record<string, string>> {
+  let text: string;
+  try {
+    text = readFileSync(join(dir, ARTIFACT_FILES.dotenv), "utf8");
+  } catch {
+    // The job has no such report.
+    return {};
+  }
+  const variables = objectOf(JSON.parse(text) as Value, ARTIFACT_FILES.dotenv);
+  return Object.fromEntries(Object.keys(variables).map((name) => [name, optionalText(variables, name)]));
+}
