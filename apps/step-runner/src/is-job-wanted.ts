@@ -4,10 +4,10 @@ import { explainDecision } from "@steps/gitlab-ci/rules";
 import { createMasker } from "@steps/trace/mask";
 import { confirm } from "./confirm.ts";
 import type { MaskOptions } from "./diagnose.ts";
-import type { SituationOptions } from "./situation/situation-flags.ts";
+import type { JudgedOptions } from "./situation/situation-flags.ts";
 
 /** The options that say what is done with a job that its rules exclude. */
-export type WantedOptions = Pick<SituationOptions, "force"> &
+export type WantedOptions = Pick<JudgedOptions, "force"> &
   MaskOptions & { readonly quiet: boolean; readonly maskVariable: readonly string[] };
 
 /** Prints why a job runs or not. */

@@ -1,6 +1,6 @@
 import { UsageError } from "@steps/console";
-import { loadPipeline, type LoadedPipeline } from "@steps/gitlab-ci/load";
-import type { Diagnostic } from "@steps/model/diagnostic";
+import { loadPipeline, type LoadedPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
+import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { absolute } from "./absolute.ts";
@@ -29,17 +29,25 @@ export interface CiFile {
 }
 
 /** Loads a CI file, and shows what is wrong with it. `undefined` if it cannot be used. @throws {UsageError} */
-export async function loadCiFile(options: CiFileOptions, path: string): Promise<CiFile | undefined> {
+export async function loadCiFile(options: Omit<CiFileOptions, "jobName">, path: string): Promise<CiFile | undefined> {
   if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
   const source = readSource(path);
   const workDir = options.workDir ?? absolute(dirname(path));
   const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
   const overrides = givenVariables(options);
-  const loading = projectFiles(workDir, { ...predefined, ...overrides });
-  const { pipeline, diagnostics } = await loadPipeline(source, loading);
+  const variables = { ...predefined, ...overrides };
+  const { pipeline, diagnostics } = await loadCiText(source, { workDir, variables });
   if (pipeline !== undefined) return { pipeline, diagnostics, workDir, predefined, overrides };
   showDiagnostics(options, diagnostics);
   return undefined;
+}
+
+/** Loads a configuration that may stand in no file, with what it includes from the project. */
+export function loadCiText(
+  source: Source,
+  { workDir, variables }: { readonly workDir: string; readonly variables: Readonly<Record<string, string>> },
+): Promise<LoadPipelineResult> {
+  return loadPipeline(source, projectFiles(workDir, variables));
 }
 
 /** The job variables that flags give: one by one before those of the environment. */

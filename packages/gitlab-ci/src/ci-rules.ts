@@ -6,6 +6,7 @@ import { LOAD_RULES, type LoadCode } from "./load/load-rules.ts";
 /** The codes of diagnostics that only a `.gitlab-ci.yml` has; those of `@steps/source` come besides. */
 export type CiCode =
   | LoadCode
+  | "circular-needs"
   | "hidden-job"
   | "invalid-file"
   | "invalid-image"
@@ -13,6 +14,7 @@ export type CiCode =
   | "invalid-script"
   | "invalid-variables"
   | "keyword-not-honoured"
+  | "late-needed-job"
   | "missing-script"
   | "unknown-job"
   | "unquoted-date"
@@ -25,6 +27,10 @@ export type CiReport = Report<CiCode>;
 /** The meaning of each code, and advice on what to do. */
 export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
   ...LOAD_RULES,
+  "circular-needs": {
+    title: "Jobs need each other",
+    help: "None of them could ever start. Remove one of the needs that the message names.",
+  },
   "hidden-job": { title: "The job is hidden", help: "A job whose name begins with a dot never runs. Choose another." },
   "invalid-file": {
     title: "The file is no configuration",
@@ -46,6 +52,10 @@ export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
   "keyword-not-honoured": {
     title: "A keyword has no effect here",
     help: "GitLab would do something that a single job on this machine does not. The message says what happens instead.",
+  },
+  "late-needed-job": {
+    title: "A job needs one of a later stage",
+    help: "A job may need jobs of its own stage and of earlier ones.",
   },
   "missing-script": { title: "There is nothing to run", help: "Give the job `script` or `run`." },
   "unknown-job": { title: "There is no such job", help: "The hint has those that there are." },

@@ -1,19 +1,15 @@
-import { defineCommand, type Flag, flag, grouped, type OptionsOf } from "@steps/console";
+import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
-import { sourcesOf } from "../component-flags.ts";
-import { userDirectories } from "@steps/engine/runs";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { baseEnvironment } from "../job-flags.ts";
-import { launcherDirectory } from "../launcher.ts";
+import { ciJobEnvironment } from "../ci-job-environment.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
 import { findCiFile, givenVariables } from "../load-ci-file.ts";
 import { jobFlags } from "../read-job.ts";
 import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
-import { situationFlags } from "../situation/situation-flags.ts";
-import { absolute } from "../absolute.ts";
+import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
 import { runJob } from "../run-job.ts";
 import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
 
@@ -21,6 +17,7 @@ const flags = {
   ...jobFlags,
   ...runFlags,
   ...situationFlags,
+  ...judgedFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
     ...homeFlag,
@@ -69,7 +66,7 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     positionOf: job.positionOf,
     inputs: {},
     vars,
-    env: jobEnvironment(options, vars),
+    env: ciJobEnvironment(options, vars),
     workDir,
     baseDir: workDir,
   });
@@ -95,40 +92,4 @@ function isWanted({ ignoreIf, quiet }: Options, { name, verdict }: WorkflowJob):
   const hint = isIgnored ? undefined : "--ignore-if runs it all the same.";
   if (!quiet || !isIgnored) complain(`The job "${name}" is ${isIgnored ? "" : "not "}run: ${why}`, hint);
   return isIgnored;
-}
-
-// A step-runner that the job calls keeps its files where this one does and fetches from where this one does.
-function jobEnvironment(options: Options, vars: Readonly<Record<string, string>>): Record<string, string> {
-  const env = baseEnvironment(options, vars);
-  const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
-  for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
-  for (const [{ env: name = "" }, text] of inherited(options)) {
-    if (text === "") delete env[name];
-    else if (text !== undefined) env[name] = text;
-  }
-  const state = options.stateDir ?? userDirectories(process.env).state;
-  env["PATH"] = `${launcherDirectory(absolute(state))}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
-  return env;
-}
-
-/** Flags with the texts that their variables get. An empty text unsets the variable, and none leaves it as it is. */
-function inherited(options: Options): readonly (readonly [flag: Pick<Flag, "env">, text: string | undefined])[] {
-  const { cacheDir, git, mirror, offline, legacyRefs, locked, lockFile, stateDir } = options;
-  const mirrors = Object.entries(mirror).map(([prefix, other]) => `${prefix}=${other}`);
-  return [
-    [runFlags["cache-dir"], cacheDir],
-    [runFlags.git, git],
-    [runFlags.mirror, mirrors.join(" ")],
-    [runFlags.offline, offline ? "true" : ""],
-    [runFlags["legacy-refs"], String(legacyRefs)],
-    [runFlags["state-dir"], stateDir],
-    [
-      runFlags["component-source"],
-      sourcesOf(options)
-        .map(({ text }) => text)
-        .join(" "),
-    ],
-    [runFlags.locked, locked ? "true" : ""],
-    [runFlags["lock-file"], locked ? absolute(lockFile) : undefined],
-  ];
 }

@@ -1,5 +1,6 @@
 import { printable } from "@steps/model/diagnostic";
 import { formatDuration } from "@steps/trace";
+import { alignColumns, escapeCell, firstLine } from "./columns.ts";
 import type { PipelineRow } from "./pipeline-rows.ts";
 
 const SHOWN: Readonly<Record<PipelineRow["result"], string>> = {
@@ -12,44 +13,29 @@ const SHOWN: Readonly<Record<PipelineRow["result"], string>> = {
 
 /** The table at the end of a pipeline: job, result, time, and the reason where there is one. */
 export function formatTable(rows: readonly PipelineRow[]): string {
-  const cells = rows.map(({ job, result, durationMs, reason }) => [
+  const cells = rows.map(({ job, result, durationMs, attempts, reason }) => [
     printable(job),
-    SHOWN[result],
+    shownResult({ result, attempts }),
     durationMs === undefined ? "" : formatDuration(durationMs),
     printable(firstLine(reason ?? "")),
   ]);
-  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
+  return alignColumns(cells);
 }
 
-/** The jobs as `--list` shows them: a line for each, with the reason why it would not run, or when that is decided. */
-export function formatList(rows: readonly PipelineRow[]): string {
-  return rows
-    .map(({ job, result, reason }) => {
-      const how = result === "success" ? "" : `${SHOWN[result]}: `;
-      return printable(reason === undefined ? job : `${job}  (${how}${firstLine(reason)})`);
-    })
-    .map((line) => `${line}\n`)
-    .join("");
+function shownResult({ result, attempts }: Pick<PipelineRow, "result" | "attempts">): string {
+  return attempts === undefined ? SHOWN[result] : `${SHOWN[result]} (${attempts} attempts)`;
 }
 
-/** The report of a pipeline for programs: `{result, jobs: [{job, result, durationMs, reason}]}`. */
+/** The report of a pipeline for programs: `{result, jobs: [{job, result, durationMs, attempts, reason}]}`. */
 export function formatJson(rows: readonly PipelineRow[], result: string): string {
   return `${JSON.stringify({ result, jobs: rows }, undefined, 2)}\n`;
 }
 
 /** The same as a table in Markdown. */
 export function formatMarkdown(rows: readonly PipelineRow[]): string {
-  const escape = (text: string): string => firstLine(text).replaceAll(/[\\|`<]/g, (sign) => `\\${sign}`);
   const lines = rows.map(
-    ({ job, result, durationMs, reason = "" }) =>
-      `| ${[job, SHOWN[result], durationMs === undefined ? "" : formatDuration(durationMs), reason].map(escape).join(" | ")} |`,
+    ({ job, result, durationMs, attempts, reason = "" }) =>
+      `| ${[job, shownResult({ result, attempts }), durationMs === undefined ? "" : formatDuration(durationMs), reason].map(escapeCell).join(" | ")} |`,
   );
   return `| job | result | time | reason |\n| --- | --- | --- | --- |\n${lines.join("\n")}\n`;
 }
@@ -65,10 +51,6 @@ export function formatJunit(rows: readonly PipelineRow[], name: string): string 
   });
   const counts = `tests="${rows.length}" failures="${count("failure")}" skipped="${count("skipped") + count("cancelled")}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="${escapeXml(name)}" ${counts}>\n${cases.join("\n")}\n</testsuite>\n`;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { flag, grouped, type OptionsOf } from "@steps/console";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
+import { situationFlags } from "../situation/situation-flags.ts";
 import { homeFlag } from "../workflow-command-job.ts";
 
 const { "job-name": _, ...fileFlags } = jobFlags;
@@ -15,11 +16,31 @@ export const pipelineFlags = {
     min: 1,
     env: "STEP_RUNNER_JOBS",
   }),
-  only: flag.list({ placeholder: "JOB", summary: "Run a job and those that it needs; repeat for more" }),
   ...fileFlags,
   ...run,
+  ...grouped("Which jobs run", {
+    only: flag.list({
+      placeholder: "JOB",
+      summary: "Run a job and those that it needs; one that is started by hand is started; repeat for more",
+    }),
+    stage: flag.list({
+      placeholder: "STAGE",
+      summary: "Run the jobs of a stage of a .gitlab-ci.yml and those that they need; repeat for more",
+    }),
+    start: flag.list({
+      placeholder: "JOB",
+      summary: "Start a manual job of a .gitlab-ci.yml when its turn comes; repeat for more",
+    }),
+    delay: flag.boolean({
+      default: true,
+      summary: "Delayed jobs of a .gitlab-ci.yml wait for their time; --no-delay starts them at once",
+    }),
+  }),
   ...grouped("What is shown", {
-    list: flag.boolean({ summary: "Show the jobs in their order, and why one would not run; nothing is run" }),
+    list: flag.boolean({ summary: "Show the jobs in their order, and why each is in or out; nothing is run" }),
+    graph: flag.choice(["dot", "mermaid"], {
+      summary: "Print the graph of the jobs for Graphviz or for Mermaid; nothing is run",
+    }),
     report: flag.choice(["json", "junit", "markdown"], {
       summary: "Print a report of the jobs on standard output; the output of the jobs goes to standard error then",
     }),
@@ -29,8 +50,13 @@ export const pipelineFlags = {
       summary:
         "The jobs run in the project itself; by default each has a copy of it with all changes, without ignored files",
     }),
+    "artifacts-dir": flag.path({
+      placeholder: "DIR",
+      summary: "Keep the artifacts of all jobs here, in a folder for each job; by default they go with the pipeline",
+    }),
     ...homeFlag,
   }),
+  ...situationFlags,
 };
 
 /** The options of the command that runs all jobs of a file. */

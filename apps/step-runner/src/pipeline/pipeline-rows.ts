@@ -1,5 +1,8 @@
 import type { PipelineEvent } from "@steps/pipeline";
 
+/** What stands between the name of a job and those of the pipeline that it starts. */
+export const SEPARATOR = " / ";
+
 /** The result of one instance of a job, or of a job that has none, as a table shows it. */
 export interface PipelineRow {
   /** The name of the instance, behind those of the jobs that call its workflow: `release / build (linux)`. */
@@ -8,6 +11,8 @@ export interface PipelineRow {
   readonly result: "success" | "failure" | "allowed-failure" | "cancelled" | "skipped";
   /** The time from its start to its end, in milliseconds. Absent for a job that never started. */
   readonly durationMs?: number;
+  /** The number of times that it was tried. Absent for one that was tried once, or never. */
+  readonly attempts?: number;
   /** The reason in one sentence. Absent for a success. */
   readonly reason?: string;
 }
@@ -17,30 +22,29 @@ export class PipelineRows {
   readonly rows: PipelineRow[] = [];
   readonly #started = new Map<string, number>();
   readonly #withRows = new Set<string>();
+  // The jobs that started a pipeline, whose jobs have rows of their own.
+  readonly #calls = new Set<string>();
 
   /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
   apply(event: PipelineEvent, path: string, now: number): PipelineRow | undefined {
+    if (event.type === "job-decided" && path !== "") this.#calls.add(path.slice(0, -SEPARATOR.length));
     if (event.type === "instance-started") this.#started.set(path + event.instance, now);
-    if (event.type === "instance-ended" && !this.#isCall(path + event.instance)) {
+    if (event.type === "instance-ended" && !this.#calls.has(path + event.instance)) {
       this.#withRows.add(path + event.job);
       return this.#add(path + event.instance, event.result, now);
     }
-    if (event.type === "job-ended" && !this.#withRows.has(path + event.job) && !this.#isCall(path + event.job))
+    if (event.type === "job-ended" && !this.#withRows.has(path + event.job) && !this.#calls.has(path + event.job))
       return this.#add(path + event.job, event.result, now);
   }
 
-  // The jobs of a workflow that was called have rows of their own.
-  #isCall(name: string): boolean {
-    return this.rows.some(({ job }) => job.startsWith(`${name} / `));
-  }
-
-  #add(job: string, { status, isAllowedToFail, reason }: Ended, now: number): PipelineRow {
+  #add(job: string, { status, isAllowedToFail, reason, attempts }: Ended, now: number): PipelineRow {
     const start = this.#started.get(job);
     const result = status === "failure" && isAllowedToFail === true ? "allowed-failure" : status;
     const row: PipelineRow = {
       job,
       result,
       durationMs: start === undefined ? undefined : Math.round(now - start),
+      attempts,
       reason,
     };
     this.rows.push(row);

@@ -2,6 +2,7 @@ import { errors, output, type OutputWriter, terminalOf } from "@steps/console/te
 import { printable } from "@steps/model/diagnostic";
 import type { PipelineEvent } from "@steps/pipeline";
 import { formatDuration } from "@steps/trace";
+import { firstLine } from "./columns.ts";
 import { LinePrefix } from "./line-prefix.ts";
 import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
 
@@ -31,7 +32,14 @@ export class PipelineView {
   readonly onEvent = (event: PipelineEvent, path: string): void => {
     const row = this.#rows.apply(event, path, performance.now());
     if (this.#options.isQuiet) return;
-    if (event.type === "instance-started") this.#say(this.#terminal.dim(`${path}${event.instance}: started`));
+    if (event.type === "instance-started")
+      this.#say(this.#terminal.dim(printable(`${path}${event.instance}: started`)));
+    if (event.type === "instance-delayed")
+      this.#say(this.#terminal.dim(`${path}${event.instance}: starts in ${formatDuration(event.delayMs)}`));
+    if (event.type === "instance-retried") {
+      const { attempt, result } = event;
+      this.#say(this.#terminal.dim(`${path}${event.instance}: attempt ${attempt} failed: ${firstLine(result.reason)}`));
+    }
     if (row !== undefined) this.#say(this.#terminal.dim(sentence(row)));
   };
 
@@ -59,9 +67,10 @@ export class PipelineView {
   }
 }
 
-function sentence({ job, result, durationMs, reason = "" }: PipelineRow): string {
+function sentence({ job, result, durationMs, attempts, reason = "" }: PipelineRow): string {
+  const tries = attempts === undefined ? "" : ` and ${attempts} attempts`;
   const time = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
   const ended = { success: "passed", failure: "failed", "allowed-failure": "failed, which is allowed" };
   const how = result === "skipped" || result === "cancelled" ? result : ended[result];
-  return printable(`${job}: ${how}${time}${reason === "" ? "" : `: ${reason.split("\n", 1)[0] ?? ""}`}`);
+  return printable(`${job}: ${how}${time}${tries}${reason === "" ? "" : `: ${firstLine(reason)}`}`);
 }

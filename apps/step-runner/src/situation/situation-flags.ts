@@ -19,8 +19,10 @@ const SOURCES = [
   "webide",
 ] as const;
 
+const HEADING = "The situation of a GitLab job";
+
 /** Flags that say for what a job of a `.gitlab-ci.yml` runs. */
-export const situationFlags = grouped("The situation of a GitLab job", {
+export const situationFlags = grouped(HEADING, {
   source: flag.choice(SOURCES, {
     summary: "What starts the pipeline; push by default, merge_request_event with --merge-request",
   }),
@@ -41,11 +43,18 @@ export const situationFlags = grouped("The situation of a GitLab job", {
     placeholder: "FILE",
     summary: "Lines NAME=VALUE, job variables that lose to those of --variable; lines that begin with # are left out",
   }),
+});
+
+/** Flags of commands that run one job of a `.gitlab-ci.yml`. */
+export const judgedFlags = grouped(HEADING, {
   force: flag.boolean({ summary: "Run the job although its rules exclude it or it is started by hand" }),
   explain: flag.boolean({
     summary: "Print why the job runs or not: each rule, its conditions and the values they saw; run nothing",
   }),
 });
+
+/** The options that say what is done about the rules of a job. */
+export type JudgedOptions = OptionsOf<typeof judgedFlags>;
 
 /** The options that say for what a job runs. */
 export type SituationOptions = OptionsOf<typeof situationFlags>;

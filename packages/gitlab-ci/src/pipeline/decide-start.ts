@@ -4,7 +4,6 @@ import type { JobTerms } from "../compile/job-terms.ts";
 import type { JudgedPipelineJob } from "../judge-pipeline.ts";
 import type { Need } from "./read-needs.ts";
 import type { Trigger } from "./read-trigger.ts";
-import { readDuration } from "../read-duration.ts";
 import { isGate } from "./stage-gates.ts";
 
 /** A job that is in the pipeline. */
@@ -13,6 +12,8 @@ export interface PlannedJob extends JudgedPipelineJob {
   readonly needs: readonly Need[] | undefined;
   /** True for a manual job that is started by hand. */
   readonly isStarted: boolean;
+  /** The time that a delayed job waits, in milliseconds; absent for others. */
+  readonly delayMs: number | undefined;
   readonly terms: JobTerms;
   /** Absent for a job that starts no pipeline. */
   readonly trigger: Trigger | undefined;
@@ -46,11 +47,10 @@ export function decideStart(planned: PlannedJob, { needs, results, state }: Star
     const isBlocking = decision.allowFailure === false;
     return skip(isBlocking ? "It waits to be started by hand" : "It is started by hand", { isBlocking });
   }
-  const { trigger, terms } = planned;
+  const { trigger, terms, delayMs } = planned;
   if (trigger !== undefined && trigger.include.length === 0) {
     return skip(`It starts a pipeline of another project, ${quote(trigger.project ?? "")}, which does not run here`);
   }
-  const delayMs = when === "delayed" ? readDuration(decision.startIn ?? "") : undefined;
   const instance = {
     name: job.name,
     work: planned,

@@ -1,4 +1,4 @@
-import { type Diagnostic, quote } from "@steps/model/diagnostic";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import type { PipelineJob } from "@steps/pipeline";
 import { childOf, Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
@@ -16,7 +16,9 @@ import { expandKeyword } from "../variables/expand-keyword.ts";
 import { expandVariables } from "../variables/expand-variables.ts";
 import { readVariables } from "../variables/read-variables.ts";
 import { artifactSources } from "./artifact-sources.ts";
+import { checkNeeded } from "./check-needed.ts";
 import { decideStart, type PlannedJob } from "./decide-start.ts";
+import { readDuration } from "../read-duration.ts";
 import { readNeeds } from "./read-needs.ts";
 import { readTrigger } from "./read-trigger.ts";
 import { gateOf, stageGates } from "./stage-gates.ts";
@@ -25,6 +27,8 @@ import { gateOf, stageGates } from "./stage-gates.ts";
 export interface PlanPipelineOptions extends JudgePipelineOptions {
   /** Says whether a manual job is started by hand. Default: none is. */
   readonly isStarted?: (job: LoadedJob) => boolean;
+  /** Whether delayed jobs wait for their time. Default: yes. */
+  readonly hasDelays?: boolean;
 }
 
 /** A pipeline with every decision about it. */
@@ -55,7 +59,7 @@ export async function planPipeline(pipeline: LoadedPipeline, options: PlanPipeli
   const planned = [...judged.jobs.values()]
     .filter(({ decision }) => isIn && decision.isIn)
     .map((one) => planJob(one, pipeline, { ...options, report }));
-  checkPresence(planned, report);
+  checkNeeded(pipeline, planned, report);
   const ofWorkflow = readWorkflow(pipeline, judged, options);
   return {
     judged,
@@ -71,7 +75,7 @@ const NOTHING = { judged: undefined, jobs: [], name: undefined, isFailFast: fals
 function planJob(
   one: JudgedPipelineJob,
   pipeline: LoadedPipeline,
-  { report, isStarted }: Pick<PlanPipelineOptions, "isStarted"> & { readonly report: CiReport },
+  { report, isStarted, hasDelays = true }: PlanPipelineOptions & { readonly report: CiReport },
 ): PlannedJob {
   const { job, decision, sources } = one;
   // Few jobs have a keyword that takes variables, and to expand those of all jobs takes long.
@@ -83,6 +87,7 @@ function planJob(
     ...one,
     needs: decision.needs && readNeeds(decision.needs, pipeline),
     isStarted: isStarted?.(job) === true,
+    delayMs: hasDelays && decision.when === "delayed" ? readDuration(decision.startIn ?? "") : undefined,
     terms,
     trigger: readTrigger(job),
   };
@@ -111,21 +116,6 @@ function expandWith(sources: VariableSources, keyword: string, text: string): st
   if (!/[$%]/.test(text)) return text;
   const { values } = expandVariables(collectVariables(sources));
   return expandKeyword(keyword, text, (name) => values[name]);
-}
-
-// A job that needs one which its rules keep out would wait for ever; GitLab makes no pipeline then.
-function checkPresence(planned: readonly PlannedJob[], report: CiReport): void {
-  const names = new Set(planned.map(({ job }) => job.name));
-  for (const { job, needs = [] } of planned) {
-    for (const { job: need, isOptional, node } of needs) {
-      if (isOptional || names.has(need)) continue;
-      report.error(node, {
-        code: "unknown-needed-job",
-        message: `The job ${quote(job.name)} needs ${quote(need)}, which is not in the pipeline`,
-        hint: `Its rules keep it out: write {job: ${JSON.stringify(need)}, optional: true} if ${quote(job.name)} can do without it.`,
-      });
-    }
-  }
 }
 
 function schedule({ stages }: LoadedPipeline, planned: readonly PlannedJob[]): readonly PipelineJob<PlannedJob>[] {

@@ -1,12 +1,13 @@
 import type { WorkflowWork } from "@steps/github-compiler";
 import { type Decision, type PipelineJob, Places, runPipeline } from "@steps/pipeline";
-import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+import type { ListedJob } from "../local-pipeline.ts";
+import { PipelineRows } from "../pipeline-rows.ts";
 
 /**
  * The jobs of a workflow in the order in which they would run, if each of them succeeded without outputs. What a job
- * decides by the outputs of others is not known then: its row is a success, with the jobs that it waits for as the reason.
+ * decides by the outputs of others is not known then: it is listed with the jobs that it waits for as the reason.
  */
-export async function listJobs(jobs: readonly PipelineJob<WorkflowWork>[]): Promise<PipelineRow[]> {
+export async function listWorkflow(jobs: readonly PipelineJob<WorkflowWork>[]): Promise<readonly ListedJob[]> {
   const open = new Set<string>();
   const rows = new PipelineRows();
   await runPipeline<undefined>(
@@ -26,9 +27,10 @@ export async function listJobs(jobs: readonly PipelineJob<WorkflowWork>[]): Prom
     },
   );
   const needsOf = new Map(jobs.map(({ id, needs }) => [id, needs]));
-  return rows.rows.map(({ job, result, reason }) => {
-    const waits = `decided when these have ended: ${(needsOf.get(job) ?? []).join(", ")}`;
-    return { job, result, reason: open.has(job) ? waits : reason };
+  return rows.rows.map(({ job, result, reason }): ListedJob => {
+    const needs = needsOf.get(job);
+    const waits = `decided when these have ended: ${(needs ?? []).join(", ")}`;
+    return { job, isIn: result === "success", needs, reason: open.has(job) ? waits : reason };
   });
 }
 

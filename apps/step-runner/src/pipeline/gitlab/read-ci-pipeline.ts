@@ -1,0 +1,94 @@
+import { UsageError } from "@steps/console";
+import { complain } from "@steps/console/terminal";
+import { type PlannedPipeline, planPipeline, compileJob } from "@steps/gitlab-ci";
+import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
+import { predefinedVariables } from "@steps/gitlab-ci/variables";
+import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
+import { showDiagnostics } from "../../diagnose.ts";
+import { loadCiFile } from "../../load-ci-file.ts";
+import { explainSituation, readGivenSituation } from "../../read-given-situation.ts";
+import { chooseJobs, idsOf } from "../choose-jobs.ts";
+import type { LocalPipeline } from "../local-pipeline.ts";
+import type { PipelineOptions } from "../pipeline-flags.ts";
+import type { CiPipeline } from "./ci-pipeline.ts";
+import { graphOf } from "./graph-of.ts";
+import { listCiJobs } from "./list-ci-jobs.ts";
+import { runCiPipeline } from "./run-ci-jobs.ts";
+
+/** Reads the pipeline of a CI file, and shows what is wrong with it. `undefined`: it cannot be run. @throws {UsageError} */
+export async function readCiPipeline(options: PipelineOptions, path: string): Promise<LocalPipeline | undefined> {
+  const file = await loadCiFile(options, path);
+  if (file === undefined) return undefined;
+  const { pipeline: loaded, workDir } = file;
+  const { situation, pipeline: facts, given } = await readGivenSituation(options, { workDir, path });
+  const started = new Set([...options.start, ...options.only]);
+  if (started.size > 0) idsOf("job", [...started], namesOf(loaded));
+  const planned = await planPipeline(loaded, {
+    situation,
+    sources: (job) => ({ ...predefinedVariables({ pipeline: facts, job }), pipeline: given }),
+    hasDelays: options.delay,
+    isStarted: ({ name, groupName }) => started.has(name) || started.has(groupName),
+  }).catch(explainSituation);
+  const found = [...file.diagnostics, ...planned.diagnostics, ...problemsOf(loaded, planned)];
+  showDiagnostics(options, sortDiagnostics(found, loaded.sources));
+  const { judged } = planned;
+  if (judged === undefined || hasErrors(found)) return undefined;
+  const jobs = chooseJobs(planned.jobs, chosenIds(options, loaded, planned));
+  const ci: CiPipeline = { loaded, planned, situation, facts, given, file: path, path: "", depth: 0 };
+  return {
+    language: "gitlab-ci",
+    sources: loaded.sources,
+    name: planned.name,
+    graph: graphOf(jobs, loaded),
+    list: () => Promise.resolve(listCiJobs(loaded, judged, planned.jobs)),
+    run: (context) => {
+      if (jobs.length === 0)
+        complain(
+          judged.workflow?.isIn === false ? `No pipeline runs: ${judged.workflow.reason}` : "No job is in the pipeline",
+          "--list tells why.",
+        );
+      return runCiPipeline(context, ci, jobs);
+    },
+  };
+}
+
+// The mistakes in jobs are found before any of them runs; the instances of a job share them.
+function problemsOf(loaded: LoadedPipeline, { judged, jobs }: PlannedPipeline): readonly Diagnostic[] {
+  const isIn = new Set(jobs.map(({ id }) => id));
+  return [...(judged?.jobs.values() ?? [])].flatMap(({ job, sources }) => {
+    const isAsked = isIn.has(job.name) && !job.own.has("trigger") && (job.instance?.index ?? 1) === 1;
+    if (!isAsked) return [];
+    const { diagnostics } = compileJob(loaded, { jobName: job.name, sources });
+    return diagnostics.filter(({ code }) => code !== "keyword-not-honoured");
+  });
+}
+
+function namesOf({ groups, jobs }: LoadedPipeline): ReadonlyMap<string, readonly string[]> {
+  const instances = [...jobs.keys()].map((name): [string, readonly string[]] => [name, [name]]);
+  const named = [...groups].map(([name, members]): [string, readonly string[]] => [
+    name,
+    members.map((job) => job.name),
+  ]);
+  return new Map([...instances, ...named]);
+}
+
+function chosenIds(
+  { only, stage }: PipelineOptions,
+  loaded: LoadedPipeline,
+  { judged, jobs }: PlannedPipeline,
+): ReadonlySet<string> | undefined {
+  if (only.length === 0 && stage.length === 0) return undefined;
+  const isIn = new Set(jobs.map(({ id }) => id));
+  const named = idsOf("job", only, namesOf(loaded));
+  for (const id of named) {
+    const decision = judged?.jobs.get(id)?.decision;
+    if (!isIn.has(id))
+      throw new UsageError(
+        `The job "${id}" is not in the pipeline`,
+        `${judged?.workflow?.isIn === false ? judged.workflow.reason : decision?.reason}.`,
+      );
+  }
+  const stages = new Map(loaded.stages.map((name): [string, string[]] => [name, []]));
+  for (const job of loaded.jobs.values()) if (isIn.has(job.name)) stages.get(job.stage)?.push(job.name);
+  return new Set([...named, ...idsOf("stage", stage, stages)]);
+}

@@ -1,0 +1,115 @@
+import { setImmediate } from "node:timers/promises";
+import { planPipeline } from "@steps/gitlab-ci";
+import type { Variable, VariableSource } from "@steps/gitlab-ci/variables";
+import { collectVariables, expandVariables, predefinedVariables } from "@steps/gitlab-ci/variables";
+import { formatDiagnostic } from "@steps/model/diagnostic";
+import type { Value } from "@steps/model";
+import type { JobResult, JobResults } from "@steps/pipeline";
+import { loadCiText } from "../../load-ci-file.ts";
+import { recordSource } from "../pipeline-context.ts";
+import { SEPARATOR } from "../pipeline-rows.ts";
+import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
+import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
+import type { CiJobs } from "./run-ci-jobs.ts";
+
+/** GitLab's limit: a child may have children, and these none. */
+const MAX_DEPTH = 2;
+
+/** A job that starts a child pipeline, with what runs the jobs of that. */
+export interface ChildJob {
+  readonly ci: CiPipeline;
+  readonly work: TriggerJob;
+  readonly run: (context: CiContext, jobs: CiJobs, signal: AbortSignal) => Promise<JobResults>;
+}
+
+/**
+ * Starts a child pipeline. The job has its result with `strategy: depend`; otherwise it succeeds as soon as the child is made,
+ * which then runs beside the others and changes nothing for them.
+ */
+export async function startChild(
+  context: CiContext,
+  { ci, work, run }: ChildJob,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const child = await planChild(context, ci, work);
+  if ("status" in child) return { ...child, isAllowedToFail: work.terms.allowFailure === true };
+  const jobs: CiJobs = { ci: child, jobs: child.planned.jobs };
+  if (!work.trigger.isDepending) {
+    // The job that starts it ends first.
+    const running = setImmediate().then(() => run(context, jobs, signal));
+    // What it throws is thrown when the run waits for it.
+    running.catch(() => undefined);
+    context.background.push(running);
+    return { status: "success" };
+  }
+  const results = await run(context, jobs, signal);
+  const status = statusOf(results);
+  if (status === "success") return { status };
+  if (status === "cancelled") return { status, reason: "The child pipeline was cancelled" };
+  const exitCode = pipelineExitCode(results, undefined);
+  return {
+    status,
+    reason: "A job of it failed",
+    exitCode,
+    isAllowedToFail: work.terms.allowFailure === true,
+  };
+}
+
+async function planChild(
+  context: CiContext,
+  { situation, facts, given, file, path, depth }: CiPipeline,
+  work: TriggerJob,
+): Promise<CiPipeline | JobResult> {
+  const { options, project } = context;
+  const { job } = work;
+  const fail = (reason: string): JobResult => ({ status: "failure", reason });
+  if (depth >= MAX_DEPTH) return fail(`Child pipelines are at most ${MAX_DEPTH} deep`);
+  const variables = childVariables(work, given);
+  const source = { name: `${file} (${job.name})`, text: JSON.stringify({ include: includesOf(work) }) };
+  const values = Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
+  const { pipeline: loaded, diagnostics } = await loadCiText(source, { workDir: project, variables: values });
+  const ofChild = { ...facts, run: { ...facts.run, source: "parent_pipeline" } };
+  const inChild = { ...situation, source: "parent_pipeline" };
+  const planned =
+    loaded &&
+    (await planPipeline(loaded, {
+      situation: inChild,
+      sources: (one) => ({ ...predefinedVariables({ pipeline: ofChild, job: one }), pipeline: variables }),
+      hasDelays: options.delay,
+      isStarted: ({ name }) => options.start.includes(`${path}${job.name}${SEPARATOR}${name}`),
+    }));
+  const error = [...diagnostics, ...(planned?.diagnostics ?? [])].find(({ severity }) => severity === "error");
+  if (error !== undefined) return fail(formatDiagnostic(error));
+  if (loaded === undefined || planned === undefined) return fail("The child pipeline cannot be read");
+  if (planned.jobs.length === 0) return fail("No job is in the child pipeline");
+  // The first is the list of includes, which stands in no file.
+  for (const included of loaded.sources.slice(1)) recordSource(context, included);
+  const name = `${path}${job.name}${SEPARATOR}`;
+  return { loaded, planned, situation: inChild, facts: ofChild, given: variables, file, path: name, depth: depth + 1 };
+}
+
+function includesOf({ trigger: { include, inputs } }: TriggerJob): Value {
+  if (inputs === undefined) return [...include];
+  return include.map((item): Value => {
+    if (typeof item === "string") return { local: item, inputs };
+    return typeof item === "object" && item !== null && !Array.isArray(item) ? { ...item, inputs } : item;
+  });
+}
+
+const SOURCES_OF_JOB: readonly VariableSource[] = ["global", "workflow", "job", "matrix", "rule"];
+
+// What the parent fills in is filled in; a dollar that is left in a value is a dollar in the child.
+function childVariables(
+  { sources, trigger }: TriggerJob,
+  given: ReadonlyMap<string, Variable>,
+): ReadonlyMap<string, Variable> {
+  const variables = new Map<string, Variable>();
+  if (trigger.forwardsJobVariables) {
+    const collected = collectVariables(sources);
+    const { values } = expandVariables(collected);
+    const names = SOURCES_OF_JOB.flatMap((source) => [...(sources[source]?.keys() ?? [])]);
+    for (const name of names) variables.set(name, { ...collected.get(name), value: values[name] ?? "", isRaw: true });
+  }
+  if (trigger.forwardsPipelineVariables) for (const [name, variable] of given) variables.set(name, variable);
+  return variables;
+}

@@ -1,0 +1,82 @@
+import { dirname } from "node:path";
+import { isRetried, type PlannedJob, compileJob } from "@steps/gitlab-ci";
+import type { AllowFailure } from "@steps/gitlab-ci/rules";
+import { predefinedVariables } from "@steps/gitlab-ci/variables";
+import type { RunResult } from "@steps/engine";
+import { formatDiagnostic } from "@steps/model/diagnostic";
+import type { InstanceName, JobResult } from "@steps/pipeline";
+import { ciJobEnvironment } from "../../ci-job-environment.ts";
+import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
+import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
+
+/** A job with its pipeline. */
+export interface CiJob {
+  readonly ci: CiPipeline;
+  readonly work: PlannedJob;
+  readonly of: InstanceName;
+}
+
+/** Runs a job of a CI file, as often as `retry` says. */
+export async function runCiJob(context: CiContext, one: CiJob, signal: AbortSignal): Promise<JobResult> {
+  const { ci, work, of } = one;
+  const { retry, allowFailure } = work.terms;
+  for (let attempt = 1; ; attempt++) {
+    const ended = await context.inWorkspace((workDir) => attemptJob(context, { ...one, workDir }, signal), signal);
+    if (ended === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
+    if ("status" in ended) return ended;
+    const result = jobResultOf(ended);
+    if (!signal.aborted && isRetried(retry, ended.outcome, attempt)) {
+      context.view.onEvent({ type: "instance-retried", ...of, attempt, result }, ci.path);
+      continue;
+    }
+    const attempts = attempt === 1 ? undefined : attempt;
+    return { ...result, attempts, isAllowedToFail: isAllowedToFail(allowFailure, ended) };
+  }
+}
+
+async function attemptJob(
+  context: CiContext,
+  { ci, work, of, workDir }: CiJob & { readonly workDir: string },
+  signal: AbortSignal,
+): Promise<RunResult | JobResult> {
+  const { loaded, facts, given, file, path, planned } = ci;
+  const { job, terms } = work;
+  const known = predefinedVariables({
+    pipeline: { ...facts, run: { ...facts.run, name: planned.name } },
+    job: { ...work.facts, timeoutSeconds: terms.timeoutMs === undefined ? undefined : terms.timeoutMs / 1000 },
+    runner: { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false },
+  });
+  const sources = { ...work.sources, ...known, pipeline: given };
+  const translated = compileJob(loaded, { jobName: job.name, sources });
+  if (translated.job === undefined) {
+    const error = translated.diagnostics.find(({ severity }) => severity === "error");
+    return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
+  }
+  const { specDefinition, positionOf, variables: vars } = translated.job;
+  const env = ciJobEnvironment(context.options, vars);
+  return runEngineJob(
+    context,
+    {
+      of: { path, ...of },
+      job: {
+        entry: "local",
+        name: path + job.name,
+        source: file,
+        specDefinition,
+        positionOf,
+        inputs: {},
+        vars,
+        env,
+        workDir,
+        baseDir: workDir,
+      },
+      timeoutMs: terms.timeoutMs,
+    },
+    signal,
+  );
+}
+
+function isAllowedToFail(allowed: AllowFailure, { outcome }: RunResult): boolean {
+  if (typeof allowed === "boolean") return allowed;
+  return outcome.exitCode !== undefined && allowed.exitCodes.includes(outcome.exitCode);
+}

@@ -1,0 +1,71 @@
+import { isGate, type PlannedJob } from "@steps/gitlab-ci";
+import {
+  type GraphJob,
+  isPassed,
+  type JobResults,
+  type PipelineEvent,
+  type PipelineJob,
+  runPipeline,
+} from "@steps/pipeline";
+import type { PipelineContext } from "../pipeline-context.ts";
+import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
+import { startChild } from "./run-child.ts";
+import { runCiJob } from "./run-ci-job.ts";
+
+/** Runs the jobs of a pipeline that were chosen, with all child pipelines. */
+export async function runCiPipeline(
+  context: PipelineContext,
+  ci: CiPipeline,
+  jobs: readonly PipelineJob<PlannedJob>[],
+): Promise<JobResults> {
+  const background: Promise<unknown>[] = [];
+  const results = await runCiJobs({ ...context, background }, { ci, jobs }, context.stop.signal);
+  // Children may start others.
+  for (const child of background) await child;
+  return results;
+}
+
+/** The jobs of one pipeline. */
+export interface CiJobs {
+  readonly ci: CiPipeline;
+  readonly jobs: readonly PipelineJob<PlannedJob>[];
+}
+
+/** Runs the jobs of one pipeline in their order. */
+export function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
+  const firstFailure = new AbortController();
+  const { view, recording } = context;
+  recording.planned(withoutGates(jobs), ci.path);
+  return runPipeline(jobs, {
+    places: context.places,
+    signal: AbortSignal.any([signal, firstFailure.signal]),
+    onEvent: (event) => {
+      if (!isGate(event.job)) {
+        view.onEvent(event, ci.path);
+        recording.onEvent(event, ci.path);
+      }
+      if (ci.planned.isFailFast && hasFailed(event)) firstFailure.abort();
+    },
+    run: (work, instanceSignal, of) => {
+      // Who interrupts twice does not want to wait.
+      const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
+      if (!startsChild(work)) return runCiJob(context, { ci, work, of }, ownSignal);
+      return startChild(context, { ci, work, run: runCiJobs }, ownSignal);
+    },
+  });
+}
+
+// The gates between stages are nobody's jobs.
+function withoutGates(jobs: readonly GraphJob[]): readonly GraphJob[] {
+  return jobs
+    .filter(({ id }) => !isGate(id))
+    .map(({ id, needs }) => ({ id, needs: needs.filter((need) => !isGate(need)) }));
+}
+
+function startsChild(work: PlannedJob): work is TriggerJob {
+  return work.trigger !== undefined;
+}
+
+function hasFailed(event: PipelineEvent): boolean {
+  return event.type === "instance-ended" && event.result.status === "failure" && !isPassed(event.result);
+}

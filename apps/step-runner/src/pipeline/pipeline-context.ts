@@ -1,0 +1,120 @@
+import { availableParallelism } from "node:os";
+import { relative, resolve } from "node:path";
+import { assertWritable } from "@steps/console/terminal";
+import type { Engine } from "@steps/engine";
+import { markVariables } from "@steps/engine/environment";
+import type { PipelineRecording } from "@steps/engine/pipeline";
+import { userDirectories } from "@steps/engine/runs";
+import type { Source } from "@steps/model/diagnostic";
+import { type JobPlaces, Places } from "@steps/pipeline";
+import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
+import { absolute } from "../absolute.ts";
+import { baseEnvironment } from "../job-flags.ts";
+import { givenVariables } from "../load-ci-file.ts";
+import { openEngine } from "../open-engine.ts";
+import { StopSignals } from "../signals.ts";
+import type { LocalPipeline } from "./local-pipeline.ts";
+import type { PipelineOptions } from "./pipeline-flags.ts";
+import { PipelineView } from "./pipeline-view.ts";
+
+/** Everything that the jobs of a pipeline share, in any language, also those of the pipelines that it starts. */
+export interface PipelineContext {
+  readonly options: PipelineOptions;
+  readonly engine: Engine;
+  readonly stop: StopSignals;
+  readonly view: PipelineView;
+  readonly recording: PipelineRecording;
+  readonly places: JobPlaces;
+  /** The folder of the project: absolute. */
+  readonly project: string;
+  /** Where the state of all projects is kept: absolute. */
+  readonly stateDir: string;
+  /** Makes a folder of this run, which is removed when the pipeline has ended: absolute. */
+  readonly makeFolder: () => string;
+  /**
+   * Runs a job in a folder of its own, a copy of the project, or in the project itself. `undefined` when it was cancelled before the
+   * folder was there.
+   */
+  readonly inWorkspace: <Result>(
+    work: (workDir: string) => Promise<Result>,
+    signal: AbortSignal,
+  ) => Promise<Result | undefined>;
+}
+
+/** Opens what the jobs of a pipeline share. To be disposed when all have ended. */
+export async function openPipelineContext(
+  options: PipelineOptions,
+  { path, project, language }: { readonly path: string; readonly project: string } & Pick<LocalPipeline, "language">,
+): Promise<PipelineContext & AsyncDisposable> {
+  await using open = new AsyncDisposableStack();
+  const stop = open.use(new StopSignals());
+  const stateDir = absolute(options.stateDir ?? userDirectories(process.env).state);
+  const { outputFile } = options;
+  if (outputFile !== undefined) assertWritable(outputFile);
+  const engine = open.use(openEngine(options, { excluded: [outputFile] }));
+  const workspaces = open.use(new Workspaces(stateDir));
+  await workspaces.sweep();
+  const snapshot = options.inPlace
+    ? undefined
+    : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
+  const recording = open.use(
+    engine.recordPipeline({
+      language,
+      source: path,
+      projectDir: project,
+      maskedValues: maskedValues(options),
+      wantsTrace: outputFile !== undefined,
+    }),
+  );
+  const opened = open.move();
+  return {
+    options,
+    engine,
+    recording,
+    stop,
+    view: new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined }),
+    places: new Places(options.jobs ?? availableParallelism()),
+    project,
+    stateDir,
+    makeFolder: () => workspaces.next(),
+    inWorkspace: (work, signal) =>
+      snapshot === undefined ? work(project) : inCopy({ snapshot, workspaces }, work, signal),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+// What a job is not told, the record of the pipeline may still hold: the name of a job, or the reason of its end.
+function maskedValues(options: PipelineOptions): readonly string[] {
+  const env = baseEnvironment(options, {});
+  const { maskedValues: marked } = markVariables(
+    { vars: givenVariables(options), env, offeredEnv: {} },
+    options.maskVariable,
+  );
+  return [...options.mask, ...Object.values(options.secret), ...marked];
+}
+
+/** Records that a pipeline is made of a file. */
+export function recordSource(
+  { project, recording }: Pick<PipelineContext, "project" | "recording">,
+  source: Source,
+): void {
+  const way = relative(project, resolve(source.name));
+  recording.fileRead(way.startsWith("..") ? source.name : way, source.text);
+}
+
+async function inCopy<Result>(
+  { snapshot, workspaces }: { readonly snapshot: Snapshot; readonly workspaces: Workspaces },
+  work: (workDir: string) => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result | undefined> {
+  const target = workspaces.next();
+  try {
+    const workDir = await snapshot.copyTo(target, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    return workDir === undefined ? undefined : await work(workDir);
+  } finally {
+    // A pipeline of many jobs would fill the disk otherwise.
+    await workspaces.remove(target);
+  }
+}

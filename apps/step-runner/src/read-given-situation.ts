@@ -1,0 +1,41 @@
+import { relative } from "node:path";
+import { UsageError } from "@steps/console";
+import { SituationError } from "@steps/gitlab-ci/rules";
+import type { Variable } from "@steps/gitlab-ci/variables";
+import { absolute } from "./absolute.ts";
+import { type CiFileOptions, givenVariables } from "./load-ci-file.ts";
+import { type LocalSituation, readLocalSituation } from "./situation/local-situation.ts";
+import { readVariablesFile } from "./situation/read-variables-file.ts";
+import type { SituationOptions } from "./situation/situation-flags.ts";
+
+/** The options that say in what situation a CI file is judged, and which variables it is given. */
+export type GivenSituationOptions = SituationOptions &
+  Pick<CiFileOptions, "variable" | "varsFromEnv"> & { readonly maskVariable: readonly string[] };
+
+/** The situation of a CI file on this machine, with the variables that the user gives. */
+export interface GivenSituation extends LocalSituation {
+  /** The variables that the user gives, as rules see them. */
+  readonly given: ReadonlyMap<string, Variable>;
+  /** The same as texts. */
+  readonly overrides: Readonly<Record<string, string>>;
+}
+
+/** Reads the situation of a CI file. @throws {UsageError} */
+export async function readGivenSituation(
+  options: GivenSituationOptions,
+  { workDir, path }: { readonly workDir: string; readonly path: string },
+): Promise<GivenSituation> {
+  const configPath = relative(workDir, absolute(path));
+  const local = await readLocalSituation(options, { workDir, configPath });
+  const overrides = { ...readVariablesFile(options.variablesFile), ...givenVariables(options) };
+  const entries = Object.entries(overrides).map(([name, value]): [string, Variable] => {
+    return [name, { value, isRaw: false, isMasked: options.maskVariable.includes(name) }];
+  });
+  return { ...local, given: new Map(entries), overrides };
+}
+
+/** Turns what the situation cannot answer into a complaint about the flags. @throws {UsageError} */
+export function explainSituation(error: unknown): never {
+  if (error instanceof SituationError) throw new UsageError(error.message, "Name another with --changes-since.");
+  throw error;
+}
