@@ -58,6 +58,8 @@ const GITLAB_PREFIX = "gitlab/";
 const GITLAB: Readonly<Record<string, () => Promise<GitlabProgram>>> = {
   "artifacts-download": async () => (await import("./gitlab/artifacts/artifacts-download.ts")).downloadArtifacts,
   "artifacts-upload": async () => (await import("./gitlab/artifacts/artifacts-upload.ts")).uploadArtifacts,
+  "cache-restore": async () => (await import("./gitlab/cache/cache-restore.ts")).restoreCaches,
+  "cache-save": async () => (await import("./gitlab/cache/cache-save.ts")).saveCaches,
   "report-dotenv": async () => (await import("./gitlab/artifacts/report-dotenv.ts")).reportDotenv,
 };
 

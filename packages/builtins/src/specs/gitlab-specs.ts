@@ -2,6 +2,9 @@ import type { InputSpec, Spec } from "@steps/model/definition";
 import { flag, list, optional, output, struct, text } from "./spec-fields.ts";
 
 const ARTIFACTS_DIR = text("The folder in which jobs keep their artifacts: absolute");
+const CACHE_DIR = text("The folder in which caches are kept: absolute");
+const CACHES =
+  "`{key, paths, untracked, policy}`; the key is a text, or `{files, prefix}` for the digest of files, or `{files_commits, prefix}` for that of their last commits";
 const JOB = text("The name of the job that keeps them");
 const COMPRESSION: InputSpec = {
   ...optional("`fastest` (none), `fast`, `default`, `slow` or `slowest`"),
@@ -46,6 +49,37 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
       digest: output("string", "Its digest: sha256:…; the same files give the same digest"),
       size: output("number", "Its bytes"),
       files: output("number", "How many files and folders are in it"),
+    },
+  },
+  "gitlab/cache-restore": {
+    description: "Unpacks the caches of a job. What goes wrong is a warning.",
+    inputs: {
+      cache_dir: CACHE_DIR,
+      caches: list(
+        `${CACHES}; \`fallback_keys\` are tried after the key. One whose \`policy\` is \`push\` is passed over`,
+      ),
+      fallback_key: optional("The key that is tried last, for all of them"),
+    },
+    outputs: {
+      caches: output(
+        "array",
+        "For each that was looked for: `key`, `matched_key` (empty without one), `digest`, `files`",
+      ),
+      hit: output("boolean", "Whether all were found under their own keys"),
+    },
+  },
+  "gitlab/cache-save": {
+    description: "Keeps files for later runs of jobs with the same key. What goes wrong is a warning.",
+    inputs: {
+      cache_dir: CACHE_DIR,
+      caches: list(`${CACHES}. One whose \`policy\` is \`pull\` is passed over`),
+      compression_level: COMPRESSION,
+    },
+    outputs: {
+      caches: output(
+        "array",
+        "For each: `key`, `saved` (false where it has the same files already), `digest`, `size`, `files`",
+      ),
     },
   },
   "gitlab/report-dotenv": {
