@@ -19,7 +19,7 @@ export type {
   PipelineJob,
   PipelineState,
 } from "./pipeline-job.ts";
-export type { InstanceName, JobPlaces } from "./job-run.ts";
+export type { EnterGroup, InstanceName, JobPlaces } from "./job-run.ts";
 export { Places } from "./places.ts";
 export { PipelineError, type PipelineOptions, runPipeline } from "./run-pipeline.ts";
 export { withNeeds } from "./with-needs.ts";

@@ -12,12 +12,16 @@ export interface InstanceName {
   readonly instance: string;
 }
 
+/** Waits for the turn of a group among several pipelines, and gives the function that ends it. */
+export type EnterGroup = (group: string, signal: AbortSignal) => Promise<() => Promise<void>>;
+
 /** The scheduler, as one job sees it. */
 export interface JobRunHost<Work> {
   readonly run: (work: Work, signal: AbortSignal, of: InstanceName) => Promise<JobResult>;
   readonly tell: (event: PipelineEvent) => void;
   readonly places: JobPlaces;
   readonly placesOf: (group: string) => JobPlaces;
+  readonly enterGroup: EnterGroup | undefined;
 }
 
 /** The instances of a job that was decided, from their waiting to their end. */
@@ -82,18 +86,36 @@ export class JobRun<Work> {
   }
 
   // Always in this order, the scarcest last: who holds a place of the pipeline runs, so nobody waits for ever.
-  async #inPlaces(instance: Instance<Work>, go: () => Promise<JobResult>): Promise<JobResult> {
-    const group = instance.group === undefined ? [] : [this.#host.placesOf(instance.group)];
-    const taken = [this.#own, ...group, ...(instance.holdsNoPlace === true ? [] : [this.#host.places])];
-    for (const places of taken) {
-      const turn = Promise.withResolvers<void>();
-      if (!places.take(turn.resolve)) await turn.promise;
-    }
-    try {
-      return await go();
-    } finally {
-      for (const places of taken) places.giveBack()?.();
-    }
+  #inPlaces({ group, holdsNoPlace = false }: Instance<Work>, go: () => Promise<JobResult>): Promise<JobResult> {
+    const { places } = this.#host;
+    const run = holdsNoPlace ? go : () => holding(places, go);
+    return holding(this.#own, group === undefined ? run : () => this.#inGroup(group, run));
+  }
+
+  #inGroup(group: string, go: () => Promise<JobResult>): Promise<JobResult> {
+    const { enterGroup, placesOf } = this.#host;
+    const { signal } = this.#cancel;
+    return holding(placesOf(group), async () => {
+      if (enterGroup === undefined || signal.aborted) return go();
+      const leave = await enterGroup(group, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      try {
+        return await go();
+      } finally {
+        await leave?.();
+      }
+    });
+  }
+}
+
+async function holding(places: JobPlaces, go: () => Promise<JobResult>): Promise<JobResult> {
+  const turn = Promise.withResolvers<void>();
+  if (!places.take(turn.resolve)) await turn.promise;
+  try {
+    return await go();
+  } finally {
+    places.giveBack()?.();
   }
 }
 

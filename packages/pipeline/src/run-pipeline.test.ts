@@ -156,6 +156,42 @@ describe("runPipeline()", () => {
     await results;
   });
 
+  test("waits for the turn of a group among pipelines before it takes a place, and gives it back", async () => {
+    const told: string[] = [];
+    const jobs = [job("a", [], () => once("a", { group: "production" })), job("b", [])];
+    const turn = Promise.withResolvers<void>();
+    const results = await runPipeline(jobs, {
+      places: new Places(1),
+      run: (work) => {
+        told.push(work);
+        if (work === "b") turn.resolve();
+        return Promise.resolve(success);
+      },
+      enterGroup: async (group) => {
+        told.push(`enter ${group}`);
+        await turn.promise;
+        return () => Promise.resolve(void told.push(`leave ${group}`));
+      },
+    });
+    expect(results.size).toBe(2);
+    expect(told).toEqual(["enter production", "b", "a", "leave production"]);
+  });
+
+  test("cancels an instance that waits for the turn of its group", async () => {
+    const cancel = new AbortController();
+    const results = await runPipeline([job("a", [], () => once("a", { group: "g" }))], {
+      places: new Places(1),
+      run: () => Promise.resolve(success),
+      signal: cancel.signal,
+      enterGroup: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("aborted")));
+          cancel.abort();
+        }),
+    });
+    expect(results.get("a")?.status).toBe("cancelled");
+  });
+
   test("gives an inner pipeline the places of the outer one", async () => {
     const places: JobPlaces = new Places(1);
     const order: string[] = [];

@@ -1,7 +1,7 @@
 import { StepsError } from "@steps/model";
 import { combineResults } from "./combine-results.ts";
 import { type GraphProblem, graphProblems } from "./job-graph.ts";
-import { type InstanceName, JobRun, type JobPlaces } from "./job-run.ts";
+import { type EnterGroup, type InstanceName, JobRun, type JobPlaces } from "./job-run.ts";
 import type { PipelineEvent } from "./pipeline-event.ts";
 import type { Decision, JobResult, JobResults, PipelineJob } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
@@ -17,6 +17,11 @@ export interface PipelineOptions<Work> {
   readonly run: (work: Work, signal: AbortSignal, of: InstanceName) => Promise<JobResult>;
   /** Cancels the pipeline: instances that run are cancelled, and jobs that are decided from then on are told so. Default: never. */
   readonly signal?: AbortSignal;
+  /**
+   * Waits for the turn of a group among all pipelines that share it, and gives the function that ends the turn. It rejects when the
+   * signal is aborted. Default: groups hold within this pipeline alone.
+   */
+  readonly enterGroup?: EnterGroup;
   /** Hears everything that happens, once and in order. Default: nobody. */
   readonly onEvent?: (event: PipelineEvent) => void;
 }
@@ -94,6 +99,7 @@ class Scheduler<Work> {
       tell: (event) => this.#tell(event),
       places: this.#options.places,
       placesOf: (group) => this.#placesOf(group),
+      enterGroup: this.#options.enterGroup,
     });
     this.#running.add(jobRun);
     try {

@@ -9,3 +9,4 @@ export {
 } from "./process-identity.ts";
 export { describeFolderError, folderProblem, makePrivateFolder } from "./private-folder.ts";
 export { bootId, hasEnded, type ProcessStat, readProcessStat } from "./process-stat.ts";
+export { takeTurn, type TakeTurnOptions } from "./take-turn.ts";

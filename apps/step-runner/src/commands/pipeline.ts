@@ -86,6 +86,7 @@ async function runAll(
   const { view, stop, recording } = context;
   for (const source of found.sources) recordSource(context, source);
   const results = await found.run(context);
+  if (results === undefined) return COMMAND_EXITS.input.code;
   const status = statusOf(results);
   recording.finish(status);
   if (outputFile !== undefined) writePipelineTrace(outputFile, recording.trace());

@@ -13,7 +13,8 @@ export interface LocalPipeline {
   readonly graph: readonly GraphNode[];
   /** Every job of the file in the order in which they would run, also those that are left out. */
   readonly list: () => Promise<readonly ListedJob[]>;
-  readonly run: (context: PipelineContext) => Promise<JobResults>;
+  /** Runs the jobs. `undefined`: something that it names cannot be had or is wrong, which was shown. */
+  readonly run: (context: PipelineContext) => Promise<JobResults | undefined>;
 }
 
 /** A job as a graph shows it. */

@@ -1,11 +1,5 @@
 import { childOf } from "@steps/source";
-import {
-  type Contexts,
-  evaluateCondition,
-  GithubExpressionError,
-  type StatusFacts,
-  toText,
-} from "@steps/github-language";
+import { type Contexts, evaluateCondition, GithubExpressionError, type StatusFacts } from "@steps/github-language";
 import type { Value } from "@steps/model";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Decision, Instance, JobResult } from "@steps/pipeline";
@@ -17,12 +11,15 @@ import { type JobInstance, readInstances } from "../workflow/job-instances.ts";
 import { type CompiledWorkflowJob, compileInstance, finishJob } from "../workflow/compile-job.ts";
 import type { JobEntry, WorkflowFile } from "../workflow/workflow-file.ts";
 import { readCall } from "./read-call.ts";
+import { readGroup, waitsForEver } from "./read-group.ts";
 import type { WorkflowWork } from "./workflow-work.ts";
 
 /** The facts about a job whose needs have ended. */
 export interface JobMoment {
   readonly contexts: Readonly<Record<string, Value>> & { readonly needs: Readonly<Record<string, Value>> };
   readonly status: StatusFacts;
+  /** The concurrency groups that the workflow and its callers hold. */
+  readonly heldGroups: ReadonlySet<string>;
 }
 
 /**
@@ -39,6 +36,8 @@ export function decideJob(file: WorkflowFile, job: JobEntry, moment: JobMoment):
     planInstance(reading, file, { job, instance, moment, name: names[index] ?? "" }),
   );
   if (reading.report.hasErrors) return { result: failureOf(reading) };
+  const held = planned.find(({ group }) => group !== undefined && moment.heldGroups.has(group))?.group;
+  if (held !== undefined) return { result: { status: "failure", reason: waitsForEver(held) } };
   const { strategy } = instances[0] ?? {};
   const maxParallel = strategy?.["max-parallel"];
   return {
@@ -102,7 +101,7 @@ function planInstance(
   const group = groupOf(reading, job, own);
   const call = job.value.entries.has("uses") ? readCall(reading, job, own) : undefined;
   if (call !== undefined)
-    return { name: instance.name, group, holdsNoPlace: true, work: { kind: "call", ...common, ...call } };
+    return { name: instance.name, group, holdsNoPlace: true, work: { kind: "call", ...common, group, ...call } };
   const compile = (github: Readonly<Record<string, Value>>): CompiledWorkflowJob => {
     const inner = createReading("workflow");
     const chosen = { job, instance, contexts: { ...contexts, github: { ...github } }, isInPipeline: true };
@@ -117,13 +116,9 @@ function isAllowedToFail(reading: Reading, job: JobEntry, contexts: Contexts): b
   return node?.kind === "scalar" && evaluateTree(reading, node, place) === true;
 }
 
-// Jobs of one group run one after the other. GitHub would also cancel all but the newest of those that wait.
 function groupOf(reading: Reading, job: JobEntry, contexts: Contexts): string | undefined {
-  const node = childOf(job.value, "concurrency");
-  const group = node?.kind === "mapping" ? childOf(node, "group") : node;
-  if (group === undefined) return undefined;
-  const value = evaluateTree(reading, group, { what: `"concurrency" of the job`, at: "job-concurrency", contexts });
-  return value === undefined || toText(value) === "" ? undefined : toText(value).toLowerCase();
+  const place = { what: `"concurrency" of the job`, at: "job-concurrency", contexts } as const;
+  return readGroup(reading, childOf(job.value, "concurrency"), place);
 }
 
 function failureOf(reading: Reading): JobResult {

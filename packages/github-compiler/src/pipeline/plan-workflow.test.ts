@@ -104,6 +104,7 @@ describe("planWorkflow()", () => {
       {
         kind: "call",
         jobId: "call",
+        group: undefined,
         isAllowedToFail: false,
         needs: {},
         uses: "./.github/workflows/x.yml",
@@ -172,5 +173,17 @@ ${job("j", "    if: inputs.a == '1' && inputs.n == 2\n")}`;
     const text = Array.from({ length: 1000 }, (_, i) => job(`j${i}`, i === 0 ? "" : `    needs: j${i - 1}\n`)).join("");
     const { ran } = await runWorkflow(text, { j998: failure });
     expect(ran.length).toBe(999);
+  });
+
+  test("names the group of the workflow, and lets no job wait for a group that it or a caller holds", async () => {
+    const text = `on: push\nconcurrency: {group: 'W-\${{ vars.V }}'}\njobs:\n${job("a", "    concurrency: w-1\n")}${job("b", "    concurrency: Outer\n")}${job("c", "    concurrency: c\n")}`;
+    const plan = planWorkflow({ source: { name: "w.yml", text }, vars: { V: "1" }, heldGroups: new Set(["outer"]) });
+    expect(plan.group).toBe("w-1");
+    const decided = await Promise.all(plan.jobs.map(({ decide }) => decide(new Map(), { isCancelled: false })));
+    expect(decided).toMatchObject([
+      { result: { status: "failure", reason: expect.stringContaining('group "w-1"') as string } },
+      { result: { status: "failure", reason: expect.stringContaining('group "outer"') as string } },
+      { run: { instances: [{ group: "c" }] } },
+    ]);
   });
 });

@@ -14,6 +14,7 @@ import { checkJobs } from "./check-jobs.ts";
 import { decideJob } from "./decide-job.ts";
 import { evaluateOutputs } from "./evaluate-call.ts";
 import { needsContext, statusOfJobs } from "./needs-of.ts";
+import { readGroup } from "./read-group.ts";
 import type { PlanWorkflowOptions, WorkflowWork } from "./workflow-work.ts";
 
 /** A workflow as a pipeline. */
@@ -28,6 +29,8 @@ export interface PlannedWorkflow {
   readonly calls: readonly WorkflowCall[];
   /** What the workflow takes from a job that calls it; absent when it cannot be called. */
   readonly callable: CallableWorkflow | undefined;
+  /** The concurrency group that a run of the workflow holds; absent without one. */
+  readonly group: string | undefined;
   /** The outputs of `on.workflow_call`, once all jobs have ended. @throws {GithubExpressionError} */
   readonly outputsOf: (results: JobResults) => Record<string, string>;
 }
@@ -37,7 +40,7 @@ export interface PlannedWorkflow {
  * with `needs` and their status, then its matrix, `continue-on-error` and `concurrency`. Never throws: mistakes are diagnostics,
  * or failures of the job.
  */
-export function planWorkflow({ source, ...options }: PlanWorkflowOptions): PlannedWorkflow {
+export function planWorkflow({ source, heldGroups: held = NONE, ...options }: PlanWorkflowOptions): PlannedWorkflow {
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
   if (file === undefined) return { ...NOTHING, diagnostics: reading.report.finish() };
@@ -46,10 +49,16 @@ export function planWorkflow({ source, ...options }: PlanWorkflowOptions): Plann
   const needs = new Map([...file.jobs.values()].map(({ id, value }) => [id, needsOf(reading, value, ids)]));
   const outputs = readOutputs(reading, file.root);
   const callable = readCallable(reading, file.root);
+  const group = readGroup(reading, childOf(file.root, "concurrency"), {
+    what: `"concurrency" of the workflow`,
+    at: "concurrency",
+    contexts,
+  });
   const calls = checkJobs(reading, file, contexts);
   const diagnostics = reading.report.finish();
   if (reading.report.hasErrors) return { ...NOTHING, name: file.name, callable, diagnostics };
   const statusOf = statusOfJobs(needs);
+  const heldGroups = group === undefined ? held : new Set([...held, group]);
   const jobs = [...file.jobs.values()].map((job): PipelineJob<WorkflowWork> => ({
     id: job.id,
     needs: needs.get(job.id) ?? [],
@@ -57,6 +66,7 @@ export function planWorkflow({ source, ...options }: PlanWorkflowOptions): Plann
       decideJob(file, job, {
         contexts: { ...contexts, needs: needsContext(needs.get(job.id) ?? [], results) },
         status: statusOf(job.id, results, isCancelled),
+        heldGroups,
       }),
   }));
   return {
@@ -65,15 +75,18 @@ export function planWorkflow({ source, ...options }: PlanWorkflowOptions): Plann
     diagnostics,
     calls,
     callable,
+    group,
     outputsOf: (results) => evaluateOutputs(outputs, { ...contexts, jobs: jobsContext(results) } satisfies Contexts),
   };
 }
 
+const NONE: ReadonlySet<string> = new Set();
 const NOTHING: Omit<PlannedWorkflow, "diagnostics"> = {
   jobs: [],
   name: undefined,
   calls: [],
   callable: undefined,
+  group: undefined,
   outputsOf: () => ({}),
 };
 

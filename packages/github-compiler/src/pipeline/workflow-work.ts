@@ -29,6 +29,8 @@ export interface CallWork extends CommonWork {
   readonly kind: "call";
   /** The workflow as the job names it: `./.github/workflows/build.yml` or `owner/repo/.github/workflows/build.yml@v1`. */
   readonly uses: string;
+  /** The concurrency group that the call holds while it runs. Absent without one. */
+  readonly group: string | undefined;
   /** The inputs of `with`, evaluated. */
   readonly inputs: Readonly<Record<string, Value>>;
   /** `inherit` for all secrets of the caller, or texts in GitHub's language by the name that the called workflow knows. */
@@ -38,4 +40,6 @@ export interface CallWork extends CommonWork {
 /** The facts of a run of a workflow: those that a single job takes, without the jobs that it needs. */
 export interface PlanWorkflowOptions extends Omit<WorkflowOptions, "needs"> {
   readonly source: Source;
+  /** The concurrency groups that the callers of the workflow hold: a job that waits for one of them would wait for ever. */
+  readonly heldGroups?: ReadonlySet<string>;
 }

@@ -9,8 +9,13 @@ import { templateOf, type TextPlace } from "./templates.ts";
 /** The context `needs` when the jobs before this one were not run. Expressions that read it have no value. */
 export const UNKNOWN_NEEDS: Readonly<Record<string, Value>> = createObject();
 
+/** The context `inputs` of a workflow that is looked at before somebody calls it. */
+export const UNKNOWN_INPUTS: Readonly<Record<string, Value>> = createObject();
+
 /** The context `matrix` of a job whose matrix is made of unknown needs. */
 export const UNKNOWN_MATRIX: Readonly<Record<string, Value>> = createObject();
+
+const UNKNOWN = { needs: UNKNOWN_NEEDS, matrix: UNKNOWN_MATRIX, inputs: UNKNOWN_INPUTS };
 
 export interface EvaluatePlace extends TextPlace {
   /** The contexts that are known before the job runs. */
@@ -52,19 +57,21 @@ export function evaluateAt(
 ): Value | undefined {
   // Once a file is wrong, evaluating its expressions would only say it again.
   if (reading.report.hasErrors) return undefined;
-  let asksForNeeds = false;
-  const ask = (name: "needs" | "matrix", unknown: Value) => (): Value => {
-    asksForNeeds ||= contexts[name] === unknown;
-    return (contexts[name] ?? null) as Value;
-  };
-  const asked: Record<string, () => Value> = { needs: ask("needs", UNKNOWN_NEEDS) };
-  if (contexts["matrix"] === UNKNOWN_MATRIX) asked["matrix"] = ask("matrix", UNKNOWN_MATRIX);
+  let isUnknown = false;
+  const asked = Object.entries(UNKNOWN).filter(([name, unknown]) => contexts[name] === unknown);
+  const asking = asked.map(([name, unknown]) => {
+    const ask = (): Value => {
+      isUnknown = true;
+      return unknown;
+    };
+    return [name, ask] as const;
+  });
   try {
-    const value = evaluateTemplate(text, { contexts: { ...contexts, ...asked } });
-    return asksForNeeds ? noteNeeds(reading, node) : value;
+    const value = evaluateTemplate(text, { contexts: { ...contexts, ...Object.fromEntries(asking) } });
+    return isUnknown ? noteNeeds(reading, node) : value;
   } catch (error) {
     if (!(error instanceof GithubExpressionError)) throw error;
-    if (asksForNeeds) return noteNeeds(reading, node);
+    if (isUnknown) return noteNeeds(reading, node);
     const { message, hint, offset, length } = error;
     reading.report.error(node, { code: "invalid-expression", message, hint, part: { offset, length } });
     return undefined;

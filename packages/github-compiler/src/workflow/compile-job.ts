@@ -3,7 +3,7 @@ import type { Contexts } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
 import type { OutputSpec, SpecDefinition } from "@steps/model/definition";
 import type { Diagnostic, Position, Source } from "@steps/model/diagnostic";
-import { UNKNOWN_NEEDS } from "../reading/evaluate.ts";
+import { UNKNOWN_INPUTS, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import { createReading, placeAt, positionsOf, type Reading } from "../reading/reading.ts";
 import { readTexts } from "../reading/read-texts.ts";
@@ -55,7 +55,7 @@ export function finishJob(reading: Reading, compiled: CompiledInstance | undefin
 export function earlyContexts(reading: Reading, file: WorkflowFile, options: WorkflowOptions): Record<string, Value> {
   return {
     github: { ...options.github },
-    inputs: readWorkflowInputs(reading, file.root, options),
+    inputs: options.hasUnknownInputs === true ? UNKNOWN_INPUTS : readWorkflowInputs(reading, file.root, options),
     vars: { ...options.vars },
     needs: options.needs === undefined ? UNKNOWN_NEEDS : { ...options.needs },
   };

@@ -13,6 +13,8 @@ export interface WorkflowOptions {
   readonly needs?: Readonly<Record<string, Value>>;
   /** When true, a job of another workflow calls this one: its inputs are those of `workflow_call`. Default: false. */
   readonly isCalled?: boolean;
+  /** When true, nobody has called the workflow yet, so the values of its inputs are not known. Default: false. */
+  readonly hasUnknownInputs?: boolean;
   /** Without it: that of the inputs that the workflow declares. */
   readonly eventName?: string;
 }

@@ -1,60 +1,28 @@
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { RunHooks } from "@steps/engine";
-import { type GithubOptions, sharedArtifacts } from "@steps/engine/github";
-import {
-  type CallWork,
-  type PlannedWorkflow,
-  planWorkflow,
-  secretsOfCall,
-  type StepsWork,
-  type WorkflowWork,
-} from "@steps/github-compiler";
-import { formatDiagnostic, type Source } from "@steps/model/diagnostic";
+import { sharedArtifacts } from "@steps/engine/github";
+import { type PlannedWorkflow, planWorkflow, type StepsWork, type WorkflowWork } from "@steps/github-compiler";
+import { formatDiagnostic, hasErrors } from "@steps/model/diagnostic";
 import { formatValue } from "@steps/model/value";
-import { isInside } from "@steps/platform";
-import { type InstanceName, type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
+import { type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
 import { showDiagnostics } from "../../diagnose.ts";
 import { githubOptions } from "../../github-flags.ts";
 import { readSource } from "../../read-source.ts";
-import { type WorkflowFacts, workflowFacts } from "../../read-workflow-job.ts";
+import { workflowFacts } from "../../read-workflow-job.ts";
 import { workflowCommandJob, workflowTimeout } from "../../workflow-command-job.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
+import { enterGroup } from "../enter-group.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
 import { type PipelineContext, recordSource } from "../pipeline-context.ts";
 import type { PipelineOptions } from "../pipeline-flags.ts";
-import { SEPARATOR } from "../pipeline-rows.ts";
-import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
+import { CalledWorkflows } from "./called-workflows.ts";
+import { checkCalls } from "./check-calls.ts";
 import { listWorkflow } from "./list-workflow.ts";
-
-/** GitHub's limit of workflows that call each other. */
-const MAX_CALLS = 10;
-
-/** What the jobs of a workflow share, with the artifacts that they hand on. */
-interface WorkflowContext extends PipelineContext {
-  /** The folder that the jobs hand artifacts on in: absolute. */
-  readonly artifactDir: string;
-  readonly artifacts: NonNullable<GithubOptions["artifacts"]>;
-}
-
-/** A workflow of a pipeline: the outermost one, or one that a job calls. */
-interface Workflow {
-  readonly source: Source;
-  readonly facts: WorkflowFacts;
-  /** The secrets that its jobs can grant, by name. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** The names of the calling jobs, each with ` / ` behind it; empty for the outermost workflow. */
-  readonly path: string;
-  readonly depth: number;
-}
-
-/** The work of an instance, and its names. */
-interface InstanceOf<Work> {
-  readonly work: Work;
-  readonly of: InstanceName;
-}
+import { inGroup, runCall } from "./run-call.ts";
+import type { InstanceOf, Workflow, WorkflowContext } from "./workflow-context.ts";
 
 /** Reads a workflow, and shows what is wrong with it. `undefined`: it cannot be run. @throws {UsageError} */
 export function readWorkflow(options: PipelineOptions, path: string, project: string): LocalPipeline | undefined {
@@ -64,19 +32,44 @@ export function readWorkflow(options: PipelineOptions, path: string, project: st
   showDiagnostics(options, plan.diagnostics);
   if (plan.jobs.length === 0) return undefined;
   const jobs = chosenJobs(options, plan);
-  const workflow = { source, facts, secrets: options.secret, path: "", depth: 1 };
+  const workflow = {
+    source,
+    plan,
+    origin: { dir: project, name: "" },
+    facts,
+    secrets: options.secret,
+    path: "",
+    heldGroups: new Set(plan.group === undefined ? [] : [plan.group]),
+    depth: 1,
+  };
   return {
     language: "github",
     sources: [source],
     name: plan.name,
     graph: jobs,
     list: () => listWorkflow(jobs),
-    run: async (context) => {
-      const { artifactDir = options.artifactsDir ?? join(context.makeFolder(), "artifacts") } = options;
-      const artifacts = await sharedArtifacts();
-      return runJobs({ ...context, artifactDir, artifacts }, workflow, jobs, context.stop.signal);
-    },
+    run: (context) => runWhole(context, workflow, jobs),
   };
+}
+
+async function runWhole(
+  context: PipelineContext,
+  workflow: Workflow,
+  jobs: PlannedWorkflow["jobs"],
+): Promise<JobResults | undefined> {
+  const { options, stop } = context;
+  const { source, plan, facts, origin } = workflow;
+  const { signal } = stop;
+  const workflows = new CalledWorkflows(context.engine, (called) => recordSource(context, called));
+  const chosen = new Set(jobs.map(({ id }) => id));
+  const calls = plan.calls.filter(({ jobId }) => chosen.has(jobId));
+  const problems = await checkCalls({ workflows, facts, signal }, calls, { name: source.name, origin });
+  showDiagnostics(options, problems);
+  if (hasErrors(problems)) return undefined;
+  const { artifactDir = options.artifactsDir ?? join(context.makeFolder(), "artifacts") } = options;
+  const artifacts = await sharedArtifacts();
+  const own = { ...context, artifactDir, artifacts, workflows, count: { jobs: jobs.length } };
+  return inGroup(context, plan.group, { run: () => runJobs(own, workflow, jobs, signal), signal });
 }
 
 // The ids of jobs do not differ in case alone.
@@ -107,6 +100,7 @@ function runJobs(
   return runPipeline(jobs, {
     places: context.places,
     signal,
+    enterGroup: (name, groupSignal) => enterGroup(context, { language: "github", name }, groupSignal),
     onEvent: (event) => {
       view.onEvent(event, workflow.path);
       recording.onEvent(event, workflow.path);
@@ -115,7 +109,7 @@ function runJobs(
       // Who interrupts twice does not want to wait for jobs that run always, either.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
       const result = await (work.kind === "call"
-        ? runCall(context, workflow, { work, of }, ownSignal)
+        ? runCall(context, { caller: workflow, work, of, run: runJobs }, ownSignal)
         : runSteps(context, workflow, { work, of }, ownSignal));
       return { ...result, isAllowedToFail: work.isAllowedToFail };
     },
@@ -182,51 +176,4 @@ function handedOn(job: string, outputs: FinishedRun["outputs"]): Record<string, 
       redacted === undefined ? [[name, formatValue(value)]] : [],
     ),
   );
-}
-
-async function runCall(
-  context: WorkflowContext,
-  caller: Workflow,
-  { work, of }: InstanceOf<CallWork>,
-  signal: AbortSignal,
-): Promise<JobResult> {
-  const source = readCalled(context, caller, work);
-  if ("status" in source) return source;
-  const { facts } = caller;
-  const secrets = secretsOfCall(work, caller.secrets, {
-    github: { ...facts.github },
-    inputs: { ...facts.inputs },
-    vars: { ...facts.vars },
-  });
-  const called = { ...facts, inputs: { ...work.inputs } };
-  const plan = planWorkflow({ source, ...called, isCalled: true });
-  const error = plan.diagnostics.find(({ severity }) => severity === "error");
-  if (error !== undefined) return { status: "failure", reason: formatDiagnostic(error) };
-  const path = `${caller.path}${of.instance}${SEPARATOR}`;
-  const workflow = { source, facts: called, secrets, path, depth: caller.depth + 1 };
-  const results = await runJobs(context, workflow, plan.jobs, signal);
-  const status = statusOf(results);
-  const outputs = plan.outputsOf(results);
-  if (status !== "failure") return { status, outputs };
-  return { status, outputs, reason: "A job of it failed", exitCode: pipelineExitCode(results, undefined) };
-}
-
-// As for GitHub: the path of a local workflow starts at the root of the project.
-function readCalled(context: WorkflowContext, caller: Workflow, { uses, jobId }: CallWork): Source | JobResult {
-  const fail = (reason: string): JobResult => ({ status: "failure", reason });
-  if (caller.depth >= MAX_CALLS) return fail(`Workflows call each other more than ${MAX_CALLS} levels deep`);
-  if (!/^\.\/\.github\/workflows\/[^/]+\.ya?ml$/.test(uses))
-    return fail(
-      `"${jobId}" calls "${uses}"; only workflows of the same project (./.github/workflows/FILE.yml) can be called`,
-    );
-  const path = resolve(context.project, uses);
-  try {
-    if (!isInside(context.project, path)) return fail(`The workflow "${uses}" leads out of the project`);
-    const source = readSource(path);
-    recordSource(context, source);
-    return source;
-  } catch (error) {
-    complain(`The workflow "${uses}" cannot be read: ${(error as Error).message}`);
-    return fail(`There is no workflow "${uses}" in "${dirname(path)}"`);
-  }
 }

@@ -7,6 +7,7 @@ import {
   type PipelineJob,
   runPipeline,
 } from "@steps/pipeline";
+import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
 import { startChild } from "./run-child.ts";
@@ -46,6 +47,7 @@ export function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: Abor
       }
       if (ci.planned.isFailFast && hasFailed(event)) firstFailure.abort();
     },
+    enterGroup: (name, groupSignal) => enterGroup(context, { language: "gitlab-ci", name }, groupSignal),
     run: (work, instanceSignal, of) => {
       // Who interrupts twice does not want to wait.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
