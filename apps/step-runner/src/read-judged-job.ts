@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
-import { type JudgedJob, judgeJob, compileJob } from "@steps/gitlab-ci";
+import { compileJob, type JudgedJob, judgeJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { hasErrors } from "@steps/model/diagnostic";
+import { sha256 } from "@steps/platform";
 import { showDiagnostics } from "./diagnose.ts";
 import { type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
 import { jobNameOf, type LocalJob } from "./read-job.ts";
@@ -29,10 +30,11 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   const { judged, diagnostics } = await judgeJob(loaded, {
     jobName,
     situation,
-    sources: (job) => ({ ...predefinedVariables({ pipeline, job }), pipeline: given }),
+    sources: (job) => ({ ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given }),
   }).catch(explainSituation);
   const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
-  const sources = judged && { ...judged.sources, ...predefinedVariables({ pipeline, job: judged.facts, runner }) };
+  const known = judged && predefinedVariables({ pipeline, job: judged.facts, runner, sha256 });
+  const sources = judged && { ...judged.sources, ...known };
   const translated = compileJob(loaded, { jobName, sources, overrides });
   const found = [...file.diagnostics, ...translated.diagnostics, ...diagnostics];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));

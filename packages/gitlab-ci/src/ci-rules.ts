@@ -13,7 +13,6 @@ export type CiCode =
   | "invalid-job"
   | "invalid-script"
   | "invalid-variables"
-  | "keyword-not-honoured"
   | "late-needed-job"
   | "missing-script"
   | "unknown-job"
@@ -48,10 +47,6 @@ export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {
   "invalid-variables": {
     title: "Variables are malformed",
     help: "`variables` maps names to texts, numbers, or `{value, description, options, expand}`.",
-  },
-  "keyword-not-honoured": {
-    title: "A keyword has no effect here",
-    help: "GitLab would do something that a single job on this machine does not. The message says what happens instead.",
   },
   "late-needed-job": {
     title: "A job needs one of a later stage",

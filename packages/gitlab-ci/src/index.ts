@@ -8,6 +8,7 @@ export {
   type CompileJobResult,
 } from "./compile/compile-job.ts";
 export { type JobTerms, type JobTermsOptions, readJobTerms, type RetryTerms } from "./compile/job-terms.ts";
+export { ignoredKeywords } from "./job-effects.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";
 export {
   type JudgedPipeline,

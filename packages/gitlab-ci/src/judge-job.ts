@@ -1,6 +1,7 @@
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
+import { jobFacts, withEnvironment } from "./job-facts.ts";
 import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { spanOf } from "./load/nodes.ts";
 import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
@@ -70,18 +71,19 @@ async function judge(
   { pipeline: { root }, job, workflow, rules }: ReadJob,
   { situation, sources: sourcesOf }: JudgeJobOptions,
 ): Promise<JudgedJob> {
-  const { name, stage, instance } = job;
-  const node = { nodeIndex: instance?.index, nodeTotal: instance?.total };
-  const facts = { name, stage, isManual: rules.when === "manual", ...node };
-  const sources = sourcesOf(facts);
+  const facts = jobFacts(job, rules);
   const declared = readFileVariables(root, job);
-  const ofPipeline = collectVariablesOfRules({ ...sources, global: declared.global });
+  const plain = sourcesOf(facts);
+  const ofPipeline = collectVariablesOfRules({ ...plain, global: declared.global });
   const pipeline =
     workflow === undefined ? undefined : await decidePipeline(workflow, { situation, variables: ofPipeline });
-  const known = { ...sources, workflow: inherited(pipeline, job) };
-  const ofJob = collectVariablesOfRules({ ...known, ...declared });
-  const decision = await decideJob(rules, { situation, variables: ofJob });
-  return { workflow: pipeline, job: decision, sources: { ...known, rule: decision.variables }, facts };
+  const ofWorkflow = inherited(pipeline, job);
+  const before = withEnvironment(facts, job, { ...plain, ...declared, workflow: ofWorkflow });
+  const known = { ...sourcesOf(before), workflow: ofWorkflow };
+  const decision = await decideJob(rules, { situation, variables: collectVariablesOfRules({ ...known, ...declared }) });
+  const sources = { ...known, rule: decision.variables };
+  const decided = withEnvironment(before, job, { ...sources, ...declared });
+  return { workflow: pipeline, job: decision, sources, facts: decided };
 }
 
 function inherited(pipeline: JobDecision | undefined, job: LoadedJob): ReadonlyMap<string, Variable> {

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
+import { jobFacts, withEnvironment } from "./job-facts.ts";
 import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { readPsychScalar } from "./psych.ts";
 import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
@@ -113,16 +114,18 @@ async function judge(
   const found = new Map<string, JudgedPipelineJob>();
   for (const { jobs, rules, variables } of groups.values()) {
     for (const job of jobs) {
-      const facts = factsOf(job, rules);
-      const known: VariableSources = {
-        ...sources(facts),
+      const facts = jobFacts(job, rules);
+      const ofFiles: VariableSources = {
         global: inherited(global, job),
         workflow: inherited(pipeline?.variables ?? new Map(), job),
         job: variables,
         matrix: matrixOf(job),
       };
+      const before = withEnvironment(facts, job, { ...sources(facts), ...ofFiles });
+      const known = { ...sources(before), ...ofFiles };
       const decision = await decideJob(rules, { situation, variables: collectVariablesOfRules(known) });
-      found.set(job.name, { job, facts, decision, sources: { ...known, rule: decision.variables } });
+      const decided = { ...known, rule: decision.variables };
+      found.set(job.name, { job, facts: withEnvironment(before, job, decided), decision, sources: decided });
     }
   }
   const ordered = names.flatMap((name) => {
@@ -130,10 +133,6 @@ async function judge(
     return job === undefined ? [] : [[name, job] as const];
   });
   return { workflow: pipeline, jobs: new Map(ordered) };
-}
-
-function factsOf({ name, stage, instance }: LoadedJob, { when }: JobRules): JobFacts {
-  return { name, stage, isManual: when === "manual", nodeIndex: instance?.index, nodeTotal: instance?.total };
 }
 
 function inherited(variables: Variables, { inheritsVariable }: LoadedJob): Variables {

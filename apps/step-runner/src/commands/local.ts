@@ -3,6 +3,7 @@ import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { ciJobEnvironment } from "../ci-job-environment.ts";
+import { tellIgnored } from "../tell-ignored.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
 import { findCiFile, givenVariables } from "../load-ci-file.ts";
 import { jobFlags } from "../read-job.ts";
@@ -15,6 +16,9 @@ import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-comma
 
 const flags = {
   ...jobFlags,
+  "job-input": flag.pairs({
+    summary: "An input of the job, which its scripts have as ${{ job.inputs.NAME }}; repeat for more",
+  }),
   ...runFlags,
   ...situationFlags,
   ...judgedFlags,
@@ -31,7 +35,7 @@ export const local = defineCommand({
   usage: "[FILE] [flags]",
   description: [
     "FILE is the .gitlab-ci.yml of this folder or of the nearest above it unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
-      "keywords that are not honoured are reported. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
+      "keywords that have no effect on one machine are named in one line. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
       "CI_COMMIT_*, CI_PROJECT_*, CI_MERGE_REQUEST_* and the like come from the repository and from the flags. The job finds the command step-runner, also as /step-runner.",
   ],
   flags,
@@ -57,19 +61,21 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     return 0;
   }
   if (!(await isJobWanted(options, job.name, judged))) return 0;
+  if (!options.quiet) tellIgnored(job.ignored);
   const vars = job.variables;
-  return runJob(options, {
+  const commandJob = {
     entry: "local",
     name: job.name,
     source: path,
     specDefinition: job.specDefinition,
     positionOf: job.positionOf,
-    inputs: {},
+    inputs: options.jobInput,
     vars,
     env: ciJobEnvironment(options, vars),
     workDir,
     baseDir: workDir,
-  });
+  } as const;
+  return runJob(options, commandJob, { timeoutMs: job.terms.timeoutMs });
 }
 
 async function runWorkflow(options: Options, path: string): Promise<number> {

@@ -1,9 +1,11 @@
 import { hasErrors } from "@steps/model/diagnostic";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { JOB_KEYWORDS } from "../keywords.ts";
+import { JOB_SHAPES } from "../load/schema/keyword-shapes.ts";
 import { loadPipelineNow } from "../load/load-pipeline.ts";
 import { compileJob } from "./compile-job.ts";
+
+const JOB_KEYWORDS = Object.keys(JOB_SHAPES);
 
 function check(text: string, jobName: string): void {
   const source = { name: "x.yml", text };

@@ -2,7 +2,7 @@ import { emptySpec, type SpecDefinition } from "@steps/model/definition";
 import type { Diagnostic, Position } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
-import { reportEffects } from "../job-effects.ts";
+import { ignoredKeywords, reportUnsupported } from "../job-effects.ts";
 import { sortDiagnostics } from "../load/load-pipeline.ts";
 import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
 import type { VariableSources } from "../variables/collect-variables.ts";
@@ -10,6 +10,7 @@ import { readJobVariables } from "../variables/job-variables.ts";
 import type { CompileContext, Shell } from "./compile-context.ts";
 import { findJob } from "./find-job.ts";
 import { readJobInputs } from "./job-inputs.ts";
+import { type JobTerms, readJobTerms } from "./job-terms.ts";
 import { assembleJob, type AssembledJob, type Phase } from "./phase.ts";
 import { runPhase } from "./run-phase.ts";
 import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "./script-phases.ts";
@@ -44,6 +45,10 @@ export interface CompiledJob {
    * step reads every one from there, so that no value stands in the definition.
    */
   readonly variables: Readonly<Record<string, string>>;
+  /** The keywords of the job that have no effect here, in the order of the alphabet: `tags`. */
+  readonly ignored: readonly string[];
+  /** The terms on which it runs; `allowFailure` and `isInterruptible` as the job says itself. */
+  readonly terms: JobTerms;
   /** Warnings only. */
   readonly diagnostics: readonly Diagnostic[];
   /** The place in the file of a JSON pointer into the baseline, or of the nearest part around it. */
@@ -84,7 +89,7 @@ export function checkJobs(
   return sortDiagnostics(ofJobs, pipeline.sources);
 }
 
-type Compilation = Pick<CompiledJob, "specDefinition" | "variables" | "positionOf">;
+type Compilation = Omit<CompiledJob, "name" | "diagnostics">;
 
 function compile(
   { root }: LoadedPipeline,
@@ -92,16 +97,19 @@ function compile(
   options: CompileJobOptions & { readonly report: CiReport },
 ): Compilation | undefined {
   const { sources = {}, predefined = {}, overrides = {}, shell, report } = options;
-  reportEffects(root, job, report);
+  reportUnsupported(job, report);
   const variables = readJobVariables({ root, job }, { sources, predefined, overrides }, report);
   const inputs = readJobInputs(job, report);
   const { values } = variables;
+  const { terms, diagnostics } = readJobTerms(job, { variables: values });
+  report.include(diagnostics);
   const scope = { values, inputs: new Set(Object.keys(inputs)) };
   const context: CompileContext = { job, variables, scope, shell, report };
   const phases = phasesOf(context);
   if (phases === undefined) return undefined;
   const plain = onlyRun(phases, Object.keys(inputs).length > 0);
-  return { ...(plain ?? assembleJob(phases, { key: job.key, inputs })), variables: values };
+  const assembled = plain ?? assembleJob(phases, { key: job.key, inputs });
+  return { ...assembled, variables: values, terms, ignored: ignoredKeywords(job) };
 }
 
 function phasesOf(context: CompileContext): readonly Phase[] | undefined {

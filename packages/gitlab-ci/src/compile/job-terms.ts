@@ -67,6 +67,11 @@ export function readJobTerms(
   return { terms, diagnostics: report.finish() };
 }
 
+/** `timeout` of a job in milliseconds; `undefined` without one, and for one that is no duration. */
+export function readTimeoutMs(job: LoadedJob): number | undefined {
+  return readTimeout(job.keywords.get("timeout")?.value, new Report());
+}
+
 function textOf(node: YamlNode | undefined): string | undefined {
   return node?.kind === "scalar" ? readPsychScalar(node).text : undefined;
 }

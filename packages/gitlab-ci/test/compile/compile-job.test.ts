@@ -92,7 +92,6 @@ describe("a script job", () => {
     expect(run(text, { jobName: "test: [y]" })).toBe("2/2 y y\n");
     expect(translated(text, { jobName: "test: [y]" }).diagnostics).toEqual([]);
     expect(run(text)).toBe("/ own own\n");
-    expect(brief(translated(text).diagnostics)).toEqual(["warning keyword-not-honoured 1"]);
     const number = "test: {script: 'echo $CI_NODE_INDEX/$CI_NODE_TOTAL', parallel: 3}\n";
     expect(run(number, { jobName: "test 3/3" })).toBe("3/3\n");
   });
@@ -117,7 +116,7 @@ describe("a script job", () => {
     expect(job.variables["STEPS"]).toContain('greeting: "hello ${{ env.name }}"');
     expect(onlyStep(job).env["STEPS"]).toBe('${{ vars["STEPS"] }}');
     expect(onlyStep(job).commands).toEqual(["/step-runner ci"]);
-    expect(brief(job.diagnostics)).toEqual(["warning keyword-not-honoured 2", "warning keyword-not-honoured 12"]);
+    expect(job.diagnostics).toEqual([]);
   });
 
   test("has after_script as a step of its own, with five minutes, whose failure counts where a variable says so", () => {
@@ -171,6 +170,17 @@ describe("a script job", () => {
     expect(line("/definition/steps/0/env/CI")).toBe(4);
     expect(line("/definition")).toBe(3);
     expect(line("")).toBe(3);
+  });
+});
+
+describe("a job with keywords that have no effect here", () => {
+  test("names them, own and inherited, and gives no warning", () => {
+    const text =
+      "default: {tags: [a]}\nstages: [b]\ntest: {stage: b, script: a, environment: c, interruptible: true}\n";
+    expect(translated(text)).toMatchObject({ ignored: ["environment", "tags"], diagnostics: [] });
+    expect(translated(text.replace("script: a", "script: a, inherit: {default: false}")).ignored).toEqual([
+      "environment",
+    ]);
   });
 });
 

@@ -65,17 +65,8 @@ describe("the diagnostics of compileJob()", () => {
     ["a name that shells cannot read", "test:\n  script: a\n  variables: {a-b: c}\n", ["error invalid-name 3"]],
     ["a date", "test:\n  script: a\n  variables: {A: 2026-01-01}\n", ["warning unquoted-date 3"]],
     ["a cycle", "test:\n  script: a\n  variables: {A: $A}\n", ["warning variable-cycle 3"]],
-    [
-      "stages and workflow",
-      "stages: [a]\nworkflow: {}\ntest:\n  stage: a\n  script: a\n",
-      ["warning keyword-not-honoured 1", "warning keyword-not-honoured 4"],
-    ],
-    [
-      "an inherited keyword once",
-      "default: {image: a}\ntest: {script: a, services: [b]}\n",
-      ["warning keyword-not-honoured 1", "warning keyword-not-honoured 2"],
-    ],
-    ["a keyword that is not inherited", "default: {image: a}\ntest: {script: a, inherit: {default: false}}\n", []],
+    ["stages and workflow", "stages: [a]\nworkflow: {}\ntest:\n  stage: a\n  script: a\n", []],
+    ["a time that is none", "test:\n  script: a\n  timeout: soon\n", ["error invalid-value 3"]],
     [
       "a bad inherit",
       "test: {script: a, inherit: {defaults: true, variables: 1}}\n",

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { toCiValue } from "../../src/load/ci-value.ts";
 import { keywordPosition } from "../../src/load/loaded-pipeline.ts";
-import { JOB_KEYWORDS } from "../../src/keywords.ts";
+import { JOB_SHAPES } from "../../src/load/schema/keyword-shapes.ts";
 import { load, loaded, plain } from "./fixtures.ts";
 
 function check(text: string, files: Readonly<Record<string, string>> = {}): void {
@@ -25,7 +25,7 @@ test("loadPipeline() never throws for any text", () => {
 });
 
 const pieces = [
-  ...JOB_KEYWORDS,
+  ...Object.keys(JOB_SHAPES),
   "test:",
   "default:",
   "variables:",

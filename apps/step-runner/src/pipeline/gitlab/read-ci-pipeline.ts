@@ -1,12 +1,14 @@
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
-import { type PlannedPipeline, planPipeline, compileJob } from "@steps/gitlab-ci";
+import { compileJob, ignoredKeywords, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci";
 import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
+import { sha256 } from "@steps/platform";
 import { showDiagnostics } from "../../diagnose.ts";
 import { loadCiFile } from "../../load-ci-file.ts";
 import { explainSituation, readGivenSituation } from "../../read-given-situation.ts";
+import { tellIgnored } from "../../tell-ignored.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
 import type { PipelineOptions } from "../pipeline-flags.ts";
@@ -25,7 +27,7 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   if (started.size > 0) idsOf("job", [...started], namesOf(loaded));
   const planned = await planPipeline(loaded, {
     situation,
-    sources: (job) => ({ ...predefinedVariables({ pipeline: facts, job }), pipeline: given }),
+    sources: (job) => ({ ...predefinedVariables({ pipeline: facts, job, sha256 }), pipeline: given }),
     hasDelays: options.delay,
     isStarted: ({ name, groupName }) => started.has(name) || started.has(groupName),
   }).catch(explainSituation);
@@ -47,6 +49,7 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
           judged.workflow?.isIn === false ? `No pipeline runs: ${judged.workflow.reason}` : "No job is in the pipeline",
           "--list tells why.",
         );
+      if (!options.quiet) tellIgnored(ignoredIn(loaded, jobs));
       return runCiPipeline(context, ci, jobs);
     },
   };
@@ -58,9 +61,13 @@ function problemsOf(loaded: LoadedPipeline, { judged, jobs }: PlannedPipeline): 
   return [...(judged?.jobs.values() ?? [])].flatMap(({ job, sources }) => {
     const isAsked = isIn.has(job.name) && !job.own.has("trigger") && (job.instance?.index ?? 1) === 1;
     if (!isAsked) return [];
-    const { diagnostics } = compileJob(loaded, { jobName: job.name, sources });
-    return diagnostics.filter(({ code }) => code !== "keyword-not-honoured");
+    return compileJob(loaded, { jobName: job.name, sources }).diagnostics;
   });
+}
+
+function ignoredIn(loaded: LoadedPipeline, jobs: PlannedPipeline["jobs"]): readonly string[] {
+  const members = jobs.map(({ id }) => loaded.jobs.get(id)).filter((job) => job !== undefined);
+  return [...new Set(members.flatMap(ignoredKeywords))].toSorted();
 }
 
 function namesOf({ groups, jobs }: LoadedPipeline): ReadonlyMap<string, readonly string[]> {

@@ -5,6 +5,7 @@ import { collectVariables, expandVariables, predefinedVariables } from "@steps/g
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Value } from "@steps/model";
 import type { JobResult, JobResults } from "@steps/pipeline";
+import { sha256 } from "@steps/platform";
 import { loadCiText } from "../../load-ci-file.ts";
 import { recordSource } from "../pipeline-context.ts";
 import { SEPARATOR } from "../pipeline-rows.ts";
@@ -74,7 +75,7 @@ async function planChild(
     loaded &&
     (await planPipeline(loaded, {
       situation: inChild,
-      sources: (one) => ({ ...predefinedVariables({ pipeline: ofChild, job: one }), pipeline: variables }),
+      sources: (one) => ({ ...predefinedVariables({ pipeline: ofChild, job: one, sha256 }), pipeline: variables }),
       hasDelays: options.delay,
       isStarted: ({ name }) => options.start.includes(`${path}${job.name}${SEPARATOR}${name}`),
     }));

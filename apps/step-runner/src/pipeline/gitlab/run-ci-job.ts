@@ -5,6 +5,7 @@ import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import type { RunResult } from "@steps/engine";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
+import { sha256 } from "@steps/platform";
 import { ciJobEnvironment } from "../../ci-job-environment.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
@@ -43,8 +44,9 @@ async function attemptJob(
   const { job, terms } = work;
   const known = predefinedVariables({
     pipeline: { ...facts, run: { ...facts.run, name: planned.name } },
-    job: { ...work.facts, timeoutSeconds: terms.timeoutMs === undefined ? undefined : terms.timeoutMs / 1000 },
+    job: work.facts,
     runner: { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false },
+    sha256,
   });
   const sources = { ...work.sources, ...known, pipeline: given };
   const translated = compileJob(loaded, { jobName: job.name, sources });
