@@ -60,6 +60,9 @@ const GITLAB: Readonly<Record<string, () => Promise<GitlabProgram>>> = {
   "artifacts-upload": async () => (await import("./gitlab/artifacts/artifacts-upload.ts")).uploadArtifacts,
   "cache-restore": async () => (await import("./gitlab/cache/cache-restore.ts")).restoreCaches,
   "cache-save": async () => (await import("./gitlab/cache/cache-save.ts")).saveCaches,
+  cleanup: async () => (await import("./gitlab/prepare/cleanup.ts")).cleanUpJob,
+  prepare: async () => (await import("./gitlab/prepare/prepare.ts")).prepareJob,
+  release: async () => (await import("./gitlab/release/release.ts")).recordRelease,
   "report-dotenv": async () => (await import("./gitlab/artifacts/report-dotenv.ts")).reportDotenv,
 };
 

@@ -5,6 +5,9 @@ const ARTIFACTS_DIR = text("The folder in which jobs keep their artifacts: absol
 const CACHE_DIR = text("The folder in which caches are kept: absolute");
 const CACHES =
   "`{key, paths, untracked, policy}`; the key is a text, or `{files, prefix}` for the digest of files, or `{files_commits, prefix}` for that of their last commits";
+const TMP_DIR = optional(
+  "The folder of the job's temporary files: absolute; empty for the project's path with `.tmp` after it",
+);
 const JOB = text("The name of the job that keeps them");
 const COMPRESSION: InputSpec = {
   ...optional("`fastest` (none), `fast`, `default`, `slow` or `slowest`"),
@@ -81,6 +84,54 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
         "For each: `key`, `saved` (false where it has the same files already), `digest`, `size`, `files`",
       ),
     },
+  },
+  "gitlab/cleanup": {
+    description: "Removes the files of variables, and what a job has left in the project where that is asked for.",
+    inputs: {
+      tmp_dir: TMP_DIR,
+      clean_flags: optional(
+        "Reset the project and clean it with these flags of `git clean`: `-ffdx`; `none` or empty for not",
+      ),
+    },
+    outputs: { removed: output("boolean", "Whether there was something of gitlab/prepare") },
+  },
+  "gitlab/prepare": {
+    description: "Sets the variables of a job that are more than texts: those of type file, secrets, and tokens.",
+    inputs: {
+      tmp_dir: TMP_DIR,
+      variables: list(
+        "`{key, value, file, masked}`: exported as a text or, with `file: true`, as the path of a file with the value",
+      ),
+      secrets: {
+        ...struct("By variable `{value, file}`: a file unless `file` is false. One without a value fails the step"),
+        isSensitive: true,
+      },
+      id_tokens: struct(
+        "By variable `{aud, value}`. Without a value it is a JSON Web Token as GitLab's are, signed by a key of this job alone",
+      ),
+      claims: struct("Claims of these tokens, in the place of those that the CI_ variables of the environment give"),
+    },
+    outputs: {
+      tmp_dir: output("string", "The folder with the files"),
+      gitlab_env_file: output("string", "The path in it for `GITLAB_ENV`"),
+      jwks_file: output("string", "The file with the key that checks the tokens; empty where none was made"),
+    },
+  },
+  "gitlab/release": {
+    description: "Puts together what GitLab would be asked to release, and publishes nothing.",
+    inputs: {
+      tag_name: text("The tag"),
+      tag_message: optional("The message of the tag, where it is new"),
+      name: optional("The name of the release; empty for that of the tag"),
+      description: text("A text, or the path of a file in the project"),
+      ref: optional("The commit, branch or tag that a new tag is for"),
+      milestones: list("The titles of milestones"),
+      released_at: optional("A time: 2026-01-31T12:00:00Z"),
+      assets: struct("`{links: [{name, url, filepath, link_type}]}`"),
+      artifacts_dir: optional("The folder in which jobs keep their artifacts: absolute. release.json is written there"),
+      job: optional("The name of the job; needed with artifacts_dir"),
+    },
+    outputs: { payload: output("struct", "The request, as `POST /projects/:id/releases` takes it") },
   },
   "gitlab/report-dotenv": {
     description: "Keeps the variables of a dotenv report for later jobs.",
