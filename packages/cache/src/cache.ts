@@ -76,6 +76,14 @@ export function createCache(options: CacheOptions): ComponentCache {
 
   return {
     resolve,
+    tags: async (url, how = {}) => {
+      throwIfCancelled(how.signal);
+      try {
+        return await (await import("./git/list-tags.ts")).listTags(context, url, how);
+      } catch (error) {
+        throw asCacheError(error, "list versions");
+      }
+    },
     list: async () => await (await import("./maintenance.ts")).listEntries(context),
     verify: async () => await (await import("./verify.ts")).verifyAll(context),
     collect: async (how) => await (await import("./collect.ts")).collect(context, how),

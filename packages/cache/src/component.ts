@@ -93,6 +93,12 @@ export interface GcReport {
 export interface ComponentCache extends AsyncDisposable {
   /** Brings a component here, or finds it. @throws {CacheError} */
   resolve(request: ComponentRequest, options?: ResolveOptions): Promise<ResolvedComponent>;
+  /**
+   * The names of the tags of a git repository, in no order; of one that cannot be asked offline, the versions that are known here.
+   *
+   * @throws {CacheError}
+   */
+  tags(url: string, options?: Pick<ResolveOptions, "signal">): Promise<readonly string[]>;
   list(): Promise<CacheEntry[]>;
   verify(): Promise<VerifyReport>;
   collect(options: CollectOptions): Promise<GcReport>;

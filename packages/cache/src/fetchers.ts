@@ -6,7 +6,8 @@ type Fetchers = { readonly [Request in ComponentRequest as Request["kind"]]: () 
 /** Each kind is loaded when it is first used: a hit in the index pays for no archive reader and no git. */
 const FETCHERS: Fetchers = {
   git: async () => (await import("./git/git-component.ts")).gitFetcher,
-  zip: async () => (await import("./zip/zip-component.ts")).zipFetcher,
+  zip: async () => (await import("./download/fetchers.ts")).zipFetcher,
+  file: async () => (await import("./download/fetchers.ts")).fileFetcher,
   oci: async () => (await import("./oci/oci-component.ts")).ociFetcher,
   local: async () => (await import("./local/local-component.ts")).localFetcher,
 };

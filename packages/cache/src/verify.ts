@@ -9,7 +9,7 @@ import type { IndexEntry } from "./store/index-entry.ts";
 import { indexPath, readIndexFile } from "./store/index-entry.ts";
 import { blobPath } from "./store/layout.ts";
 import { checkTree, readTree, removePublishedTree } from "./store/tree-store.ts";
-import { hashFile } from "./zip/blob-store.ts";
+import { hashFile } from "./download/blob-store.ts";
 
 type Damage = VerifyReport["damaged"][number];
 

@@ -9,6 +9,7 @@ export function lazyCache(options: CacheOptions): ComponentCache {
   };
   return {
     resolve: async (request, resolveOptions) => (await open()).resolve(request, resolveOptions),
+    tags: async (url, tagOptions) => (await open()).tags(url, tagOptions),
     list: async () => (await open()).list(),
     verify: async () => (await open()).verify(),
     collect: async (limits) => (await open()).collect(limits),

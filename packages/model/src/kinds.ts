@@ -1,3 +1,4 @@
+export { CONTENT_FILE } from "./reference/download.ts";
 export type { ComponentKind, ComponentName, FetchedKind, ReferenceKind, RequestPlace } from "./reference/kind.ts";
 export {
   type ComponentKindName,

@@ -20,6 +20,8 @@ export interface Obtained {
 export interface GitBackend {
   /** Ids of those of the named refs that exist; a tag's commit is under `NAME^{}`. @throws {CacheError} */
   listRefs(remote: Remote, names: readonly string[], options: TransferOptions): Promise<Map<string, string>>;
+  /** The names of all tags. @throws {CacheError} */
+  listTags(remote: Remote, options: TransferOptions): Promise<string[]>;
   /** Brings a commit and its tree here. @throws {CacheError} REFERENCE_NOT_FOUND and the errors of the transport */
   obtain(remote: Remote, commit: string, options: TransferOptions & { readonly isFresh?: boolean }): Promise<Obtained>;
   /** `obtain()` without asking anybody: `undefined` when the objects are not here. Absent where nothing is kept. */

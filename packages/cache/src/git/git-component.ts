@@ -265,7 +265,8 @@ function toResource(
   };
 }
 
-async function backendOf(context: CacheContext): Promise<GitBackend> {
+/** The way to talk to repositories here. @throws {CacheError} GIT_MISSING */
+export async function backendOf(context: CacheContext): Promise<GitBackend> {
   const { findGit } = await import("./git-process.ts");
   const program = context.git === "isomorphic" ? undefined : findGit(context.env);
   if (program !== undefined) return (await import("./system-git.ts")).createSystemGit(context, program);
@@ -275,7 +276,8 @@ async function backendOf(context: CacheContext): Promise<GitBackend> {
   });
 }
 
-function isUnreachable(context: CacheContext, remote: Remote): boolean {
+/** Whether a repository cannot be asked because the cache is offline. */
+export function isUnreachable(context: CacheContext, remote: Remote): boolean {
   return context.isOffline && remote.scheme !== "file";
 }
 

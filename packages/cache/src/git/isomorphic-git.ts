@@ -36,6 +36,14 @@ export function createIsomorphicGit(context: Context): GitBackend {
       if (remote.scheme === "file") return await localRefs(git, await gitDirOf(remote), names);
       return await serverRefs(git, remote, { names, context, options });
     },
+    async listTags(remote, options) {
+      const git = await load();
+      if (remote.scheme === "file") return await git.listTags(storeAt(await gitDirOf(remote)));
+      const { value } = await talk(remote, { ...options, context }, (http) =>
+        git.listServerRefs({ http, url: remote.url, protocolVersion: 1 }),
+      );
+      return value.flatMap(({ ref }) => (ref.startsWith("refs/tags/") ? [ref.slice("refs/tags/".length)] : []));
+    },
     async obtain(remote, commit, options) {
       const git = await load();
       if (algorithmOf(commit) !== "sha1") {

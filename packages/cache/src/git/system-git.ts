@@ -32,6 +32,14 @@ export function createSystemGit(context: Pick<CacheContext, "layout" | "limits" 
       }
       return refs;
     },
+    async listTags(remote, options) {
+      const ran = await ask(git, remote, {
+        ...options,
+        args: ({ url }) => ["ls-remote", "--tags", "--refs", "--", url],
+      });
+      if (ran.code !== 0) throw gitFailure(remote, ran.stderr);
+      return [...ran.stdout.toString().matchAll(/^[0-9a-f]+\trefs\/tags\/(.+)$/gm)].map(([, name = ""]) => name);
+    },
     obtain: (remote, commit, options) => obtain(git, remote, { ...options, commit }),
     obtainStored: (remote, commit, options) => openStored(git, remote, { ...options, commit }),
     async findCommits(remote, prefix, options) {

@@ -4,8 +4,8 @@ import type { CacheContext } from "../context.ts";
 import { type HttpAnswer, readBody, statusError } from "@steps/transfer";
 import { CacheError, offlineError } from "../cache-error.ts";
 import { blobPath } from "../store/layout.ts";
-import { hasBlob, readBlob, storeBlob, touch } from "../zip/blob-store.ts";
-import type { TransferOptions } from "../zip/zip-location.ts";
+import { hasBlob, readBlob, storeBlob, touch } from "../download/blob-store.ts";
+import type { TransferOptions } from "../download/download-location.ts";
 import {
   ACCEPTED_MANIFESTS,
   type Descriptor,

@@ -15,7 +15,7 @@ import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
 import { withLock } from "../store/lock.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
-import type { TransferOptions } from "../zip/zip-location.ts";
+import type { TransferOptions } from "../download/download-location.ts";
 import { fetchBlob, fetchManifest, findTag, storedLayers } from "./fetch-image.ts";
 import {
   acceptablePlatforms,

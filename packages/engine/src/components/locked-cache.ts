@@ -1,9 +1,9 @@
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
 import { isStepsError, messageOf } from "@steps/model";
-import { componentKindOf, isStoredKind } from "@steps/model/kinds";
+import { componentKindOf, componentLocation, isStoredKind } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
 import { keyOf, type Lock } from "./lock.ts";
-import { reshaping } from "./reshaping.ts";
+import { type Resolve, reshaping } from "./reshaping.ts";
 
 /**
  * A cache that gives exactly what a lock names, whatever a branch, a tag or a URL means by now. What is not in the lock is
@@ -11,7 +11,7 @@ import { reshaping } from "./reshaping.ts";
  */
 export function lockedCache(cache: ComponentCache, lock: Lock): ComponentCache {
   const entries = new Map(lock.components.map((component) => [keyOf(component), component]));
-  return reshaping(cache, async (request, options) => {
+  const resolve: Resolve = async (request, options) => {
     const kind = componentKindOf(request);
     const name = kind.name(request);
     const isLocked = kind.lock !== undefined && kind.lock.covers?.(name.uri) !== false;
@@ -34,7 +34,15 @@ export function lockedCache(cache: ComponentCache, lock: Lock): ComponentCache {
     // The trace says what the author wrote, as if there were no lock.
     const isMutable = name.version !== kind.name(exact).version;
     return { ...found, resource: { ...resource, requestedVersion: version, isMutable } };
-  });
+  };
+  return reshaping(cache, resolve, (url) => Promise.resolve(lockedVersions(lock, url)));
+}
+
+// A version that is not in the lock could not be used.
+function lockedVersions({ components }: Lock, url: string): readonly string[] {
+  const location = componentLocation(url);
+  const ofRepository = components.filter((component) => component.kind === "git" && component.location === location);
+  return ofRepository.map(({ version }) => version);
 }
 
 type Problem = (problem: string, cause?: unknown) => EngineError;

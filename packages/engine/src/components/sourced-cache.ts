@@ -4,7 +4,7 @@ import type { Resource } from "@steps/model/event";
 import { componentKindOf } from "@steps/model/kinds";
 import { EngineError } from "../engine-error.ts";
 import { type ComponentSource, findSource } from "./component-source.ts";
-import { reshaping } from "./reshaping.ts";
+import { type Resolve, reshaping } from "./reshaping.ts";
 
 /**
  * A cache that takes some components from elsewhere, by way of `stored`, and leaves the others to `cache`. They keep their
@@ -17,7 +17,7 @@ export function sourcedCache(
   sources: readonly ComponentSource[],
 ): ComponentCache {
   if (sources.length === 0) return cache;
-  return reshaping(cache, async (request, options) => {
+  const resolve: Resolve = async (request, options) => {
     const source = findSource(sources, request);
     if (source === undefined) return undefined;
     if ("message" in source)
@@ -29,6 +29,11 @@ export function sourcedCache(
     if (pin !== undefined && !isSameKind) checkTree(pin, resource);
     const note = `Taken from ${source.shown} instead of ${resource.uri}`;
     return { ...found, resource, note };
+  };
+  return reshaping(cache, resolve, (url, options) => {
+    const source = findSource(sources, { kind: "git", url, version: "HEAD" });
+    const stands = source !== undefined && !("message" in source) && source.request.kind === "git";
+    return stands ? stored.tags(source.request.url, options) : cache.tags(url, options);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ActionReference } from "./action-reference.ts";
 import { action } from "./action.ts";
 import { dist, type DistReference } from "./dist.ts";
+import { downloadKind, type FileRequest } from "./download.ts";
 import { git, type GitReference, type GitRequest } from "./git.ts";
 import type { ComponentKind, FetchedKind, ReferenceKind } from "./kind.ts";
 import { local, type LocalReference, type LocalRequest } from "./local.ts";
@@ -14,9 +15,9 @@ export type ComponentReference = ZipReference | LocalReference | OciReference | 
 export type NamedReference = DistReference | ComponentReference | ActionReference;
 
 /** Names a component to fetch. */
-export type ComponentRequest = ZipRequest | LocalRequest | OciRequest | GitRequest;
+export type ComponentRequest = ZipRequest | LocalRequest | OciRequest | GitRequest | FileRequest;
 
-/** The word for a kind of component: `git`, `zip`, `oci`, `local`. */
+/** The word for a kind of component: `git`, `zip`, `oci`, `local`, `file`. */
 export type ComponentKindName = ComponentRequest["kind"];
 
 /** The word for a kind of component that the cache keeps and that locks fix. */
@@ -31,6 +32,17 @@ type Kinds = { readonly [R in Exclude<NamedReference, ComponentReference> as R["
 
 /** Every kind of reference. A short form is of the first kind that claims it, and git claims all that is left. */
 export const KINDS: Kinds = { dist, zip, local, oci, git, action };
+
+type Components = { readonly [R in ComponentRequest as R["kind"]]: ComponentKind<R> };
+
+/** Every kind of component. A file is included by configurations, and no step refers to it. */
+const COMPONENTS: Components = {
+  zip: zip.component,
+  local: local.component,
+  oci: oci.component,
+  git: git.component,
+  file: downloadKind("file"),
+};
 
 /** Tells whether a reference names files, which a definition in place and an expression do not. */
 export function isNamed(reference: { readonly kind: string }): reference is NamedReference {
@@ -56,13 +68,12 @@ export function fetchedKindOf<Reference extends ComponentReference>({
 
 /** The record of a component's kind, by its request. */
 export function componentKindOf<Request extends ComponentRequest>({ kind }: Request): ComponentKind<Request> {
-  return KINDS[kind].component as never;
+  return COMPONENTS[kind] as never;
 }
 
 /** The record of the kind of a recorded component; `undefined` for a program and for what is built in. */
 export function recordedKindOf({ kind }: { readonly kind: string }): ComponentKind<ComponentRequest> | undefined {
-  const named = { kind };
-  return isComponentReference(named) ? KINDS[named.kind].component : undefined;
+  return Object.hasOwn(COMPONENTS, kind) ? COMPONENTS[kind as ComponentKindName] : undefined;
 }
 
 /** The request for a file or a folder on this machine, by its absolute path. */

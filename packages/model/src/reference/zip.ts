@@ -1,16 +1,8 @@
 import { publicUrl } from "./public-url.ts";
 import type { ReferenceProblem } from "./reference-problem.ts";
+import { type Download, downloadKind } from "./download.ts";
 import type { ComponentKind, FetchedKind, ShortForm } from "./kind.ts";
-import {
-  componentLocation,
-  encodePlace,
-  joinPath,
-  pathProblem,
-  SCHEME,
-  splitFile,
-  titleOf,
-  unsafePath,
-} from "./paths.ts";
+import { encodePlace, joinPath, pathProblem, SCHEME, splitFile, titleOf, unsafePath } from "./paths.ts";
 
 /** A folder of a zip file that holds a step. */
 export interface ZipReference {
@@ -23,40 +15,13 @@ export interface ZipReference {
   readonly file?: string;
 }
 
-export interface ZipRequest {
-  readonly kind: "zip";
-  /** `http:`, `https:` or `file:` URL, or an absolute path. */
-  readonly url: string;
-  /** Expected SHA-256 of the archive, 64 hex digits. */
-  readonly sha256?: string;
-}
+export type ZipRequest = Download<"zip">;
 
 const ZIP = /\.zip(?:$|\/\/|[#?])/i;
 
 const component: ComponentKind<ZipRequest> = {
-  name: ({ url, sha256 = "" }) => ({ uri: componentLocation(url), written: url, version: sha256 }),
-  isVersioned: false,
-  mark: (version) => `@${version}`,
-  recordedVersions({ digest: { sha256 } }) {
-    return sha256 === undefined ? [""] : ["", sha256];
-  },
-  requestOf: ({ uri }) => ({ kind: "zip", url: uri }),
+  ...downloadKind("zip"),
   ofPath: (path) => (/\.zip$/i.test(path) ? { kind: "zip", url: path } : undefined),
-  standingIn: (request, { sha256 = request.sha256 }) => ({ ...request, sha256 }),
-  lock: {
-    // An archive on this machine is what it is.
-    covers: (uri) => /^https?:/i.test(uri),
-    resolved: ({ digest: { sha256 = "" } }) => `sha256:${sha256}`,
-    pattern: /^sha256:[0-9a-f]{64}$/,
-    hasOneTree: true,
-    exactly(request, resolved) {
-      const sha256 = resolved.slice("sha256:".length);
-      if (request.sha256 !== undefined && request.sha256 !== sha256) {
-        return { message: `its digest is to be ${request.sha256}, not ${sha256}` };
-      }
-      return { ...request, sha256 };
-    },
-  },
 };
 
 export const zip: FetchedKind<ZipReference, ZipRequest> = {

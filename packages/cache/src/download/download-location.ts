@@ -4,10 +4,11 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FetchProgress } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { openRemote, readBody, type Remote, request, statusError } from "@steps/transfer";
+import { type Limits, openRemote, readBody, type Remote, request, statusError } from "@steps/transfer";
 import { CacheError, offlineError } from "../cache-error.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
 import type { Received } from "./blob-store.ts";
+import type { WrittenTree } from "../tree/tree-writer.ts";
 import { hasBlob, hashFile, storeBlob } from "./blob-store.ts";
 
 export interface TransferOptions {
@@ -15,21 +16,49 @@ export interface TransferOptions {
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
 }
 
-/** The location of an archive: on the disk or on a server. */
-export type ZipLocation =
-  | { readonly uri: string; readonly path: string; readonly remote?: undefined }
-  | { readonly uri: string; readonly remote: Remote; readonly path?: undefined };
+/** A kind of component that is known by the digest of its bytes. */
+export interface DownloadKind {
+  readonly kind: "zip" | "file";
+  /** The word for it in messages. */
+  readonly noun: string;
+  /** Limit on its size besides that of the cache. */
+  readonly maxBytes: number;
+  /** Unpacks it to a folder; without a folder it is only digested. */
+  readonly extract: (path: string, dir: string | undefined, options: ExtractOptions) => Promise<WrittenTree>;
+}
 
-/** Reads the URL or path of an archive. @throws {CacheError} REFERENCE_INVALID */
-export function openZipLocation(text: string, mirrors: Readonly<Record<string, string>>): ZipLocation {
-  if (isAbsolute(text)) return { uri: text, path: text };
+/** The options of unpacking. */
+export interface ExtractOptions {
+  /** The size of what is unpacked, for the ratio of compression. */
+  readonly archiveBytes: number;
+  readonly limits: Limits;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The location of an archive or a file: on the disk or on a server. */
+export type DownloadLocation = DownloadKind &
+  (
+    | { readonly uri: string; readonly path: string; readonly remote?: undefined }
+    | { readonly uri: string; readonly remote: Remote; readonly path?: undefined }
+  );
+
+/** Reads the URL or path of an archive or a file. @throws {CacheError} REFERENCE_INVALID */
+export function openDownloadLocation(
+  text: string,
+  kind: DownloadKind,
+  mirrors: Readonly<Record<string, string>>,
+): DownloadLocation {
+  if (isAbsolute(text)) return { ...kind, uri: text, path: text };
   const remote = openRemote(text, mirrors);
   if (remote.scheme === "ssh") {
-    throw new CacheError("REFERENCE_INVALID", `Cannot use URL "${remote.location}": archives are not fetched over ssh`);
+    throw new CacheError(
+      "REFERENCE_INVALID",
+      `Cannot use URL "${remote.location}": ${kind.noun}s are not fetched over ssh`,
+    );
   }
-  if (remote.scheme !== "file") return { uri: remote.location, remote };
+  if (remote.scheme !== "file") return { ...kind, uri: remote.location, remote };
   const path = fileURLToPath(remote.url);
-  return { uri: path, path };
+  return { ...kind, uri: path, path };
 }
 
 /**
@@ -39,7 +68,7 @@ export function openZipLocation(text: string, mirrors: Readonly<Record<string, s
  */
 export async function findLatest(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   options: TransferOptions,
 ): Promise<Received> {
   if (location.remote === undefined) {
@@ -47,7 +76,7 @@ export async function findLatest(
     if (found === undefined) throw notFound(location);
     return { sha256: found.sha256, bytes: 0 };
   }
-  const key = { kind: "zip", location: location.uri, version: "latest" } as const;
+  const key = { kind: location.kind, location: location.uri, version: "latest" } as const;
   const known = readIndexEntry(context.layout, key);
   if (context.isOffline) {
     if (known !== undefined) return { sha256: known.resolved, bytes: 0 };
@@ -74,7 +103,7 @@ export async function findLatest(
 /** Brings an archive of a known digest into the cache. Gives its bytes. @throws {CacheError} DIGEST_MISMATCH, OFFLINE */
 export async function fetchArchive(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   options: TransferOptions & { readonly sha256: string },
 ): Promise<number> {
   const { sha256, signal } = options;
@@ -82,7 +111,7 @@ export async function fetchArchive(
     if (received.sha256 === sha256) return;
     throw new CacheError(
       "DIGEST_MISMATCH",
-      `Cannot use archive "${location.uri}": its SHA-256 is ${received.sha256}, expected ${sha256}`,
+      `Cannot use ${location.noun} "${location.uri}": its SHA-256 is ${received.sha256}, expected ${sha256}`,
     );
   };
   if (location.remote === undefined) {
@@ -91,7 +120,7 @@ export async function fetchArchive(
       () => false,
     );
     if (!isThere) throw notFound(location);
-    const maxBytes = context.limits.maxDownloadBytes;
+    const maxBytes = Math.min(context.limits.maxDownloadBytes, location.maxBytes);
     await storeBlob(context.layout, createReadStream(location.path), { maxBytes, signal, accept });
     return 0;
   }
@@ -102,7 +131,7 @@ export async function fetchArchive(
 
 async function receive(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   options: TransferOptions & {
     readonly answer: Awaited<ReturnType<typeof request>>;
     readonly accept?: (received: Received) => void;
@@ -115,7 +144,7 @@ async function receive(
     await answer.response.body?.cancel();
     throw failure.code === "REPOSITORY_NOT_FOUND" ? notFound(location) : failure;
   }
-  const maxBytes = context.limits.maxDownloadBytes;
+  const maxBytes = Math.min(context.limits.maxDownloadBytes, location.maxBytes);
   const totalBytes = Number(headers.get("content-length") ?? Number.NaN);
   if (totalBytes > maxBytes) {
     await answer.response.body?.cancel();
@@ -139,10 +168,10 @@ async function* counted(
   }
 }
 
-function notFound(location: ZipLocation): CacheError {
-  return new CacheError("REFERENCE_NOT_FOUND", `Cannot find archive "${location.uri}"`);
+function notFound(location: DownloadLocation): CacheError {
+  return new CacheError("REFERENCE_NOT_FOUND", `Cannot find ${location.noun} "${location.uri}"`);
 }
 
-function offline(location: ZipLocation): CacheError {
+function offline(location: DownloadLocation): CacheError {
   return offlineError(`"${location.uri}"`);
 }

@@ -1,26 +1,15 @@
 import { open } from "node:fs/promises";
-import type { Limits } from "@steps/transfer";
 import { readZip } from "@steps/transfer/archive";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { createTreeWriter } from "../tree/tree-writer.ts";
-
-export interface ExtractZipOptions {
-  /** The size of the archive file, for the ratio of compression. */
-  readonly archiveBytes: number;
-  readonly limits: Limits;
-  readonly signal?: AbortSignal | undefined;
-}
+import type { ExtractOptions } from "./download-location.ts";
 
 /**
  * Unpacks an archive to `dir`; without a folder it is only digested.
  *
  * @throws {TransferError} ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, UNSAFE_ENTRY
  */
-export async function extractZip(
-  path: string,
-  dir: string | undefined,
-  options: ExtractZipOptions,
-): Promise<WrittenTree> {
+export async function extractZip(path: string, dir: string | undefined, options: ExtractOptions): Promise<WrittenTree> {
   const { archiveBytes, limits, signal } = options;
   const file = await open(path);
   try {

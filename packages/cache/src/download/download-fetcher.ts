@@ -16,28 +16,33 @@ import { withLock } from "../store/lock.ts";
 import { publishTree, withStaging } from "../store/tree-store.ts";
 import { withTimeout } from "../timeout.ts";
 import { hasBlob, touch } from "./blob-store.ts";
-import { extractZip } from "./extract-zip.ts";
-import type { TransferOptions, ZipLocation } from "./zip-location.ts";
-import { fetchArchive, findLatest, openZipLocation } from "./zip-location.ts";
+import type { DownloadKind, DownloadLocation, TransferOptions } from "./download-location.ts";
+import { fetchArchive, findLatest, openDownloadLocation } from "./download-location.ts";
 
-export const zipFetcher: Fetcher<RequestOf<"zip">> = {
-  resolve: resolveZip,
-  prove(context, entry) {
-    const sha256 = /^sha256-([0-9a-f]{64})$/.exec(entry.version)?.[1];
-    return sha256 === undefined ? "unknown" : proveArchive(context, entry, { sha256 });
-  },
-  isResolved: (resolved) => /^(?:sha256:)?[0-9a-f]{64}$/.test(resolved),
-};
+/** The fetcher of a kind of component that is known by the digest of its bytes. */
+export function downloadFetcher(kind: DownloadKind): Fetcher<DownloadRequest> {
+  return {
+    resolve: (context, request, options) => {
+      return resolve(context, openDownloadLocation(request.url, kind, context.mirrors), { request, options });
+    },
+    prove(context, entry) {
+      const sha256 = /^sha256-([0-9a-f]{64})$/.exec(entry.version)?.[1];
+      return sha256 === undefined ? "unknown" : prove(context, kind, { entry, sha256 });
+    },
+    isResolved: (resolved) => /^(?:sha256:)?[0-9a-f]{64}$/.test(resolved),
+  };
+}
 
-/** Resolves an archive: location to SHA-256, SHA-256 to tree. */
-async function resolveZip(
+type DownloadRequest = RequestOf<DownloadKind["kind"]>;
+
+/** Resolves an archive or a file: location to SHA-256, SHA-256 to tree. */
+async function resolve(
   context: CacheContext,
-  request: RequestOf<"zip">,
-  options: ResolveOptions,
+  location: DownloadLocation,
+  { request, options }: { readonly request: DownloadRequest; readonly options: ResolveOptions },
 ): Promise<FoundComponent> {
   const startedAt = performance.now();
-  const location = openZipLocation(request.url, context.mirrors);
-  const wanted = pinnedDigest(options.pin) ?? checkedDigest(request.sha256);
+  const wanted = pinnedDigest(location, options.pin) ?? checkedDigest(request.sha256);
   const found = wanted === undefined ? await latest(context, location, options) : { sha256: wanted, bytes: 0 };
   const report = (isHit: boolean, bytes: number): FoundComponent["fetch"] => ({
     isHit: isHit && bytes === 0,
@@ -66,16 +71,16 @@ async function resolveZip(
 }
 
 // The unpacker does not know the archive's origin, but the reader of the message has to.
-function throwNamed(error: unknown, location: ZipLocation): never {
+function throwNamed(error: unknown, location: DownloadLocation): never {
   if (!isCacheError(error) || error.message.includes(location.uri)) throw error;
   throw new CacheError(error.code, `${error.message} (in "${location.uri}")`, { cause: error, hint: error.hint });
 }
 
-function pinnedDigest(pin: Resource | undefined): string | undefined {
+function pinnedDigest({ kind, noun }: DownloadKind, pin: Resource | undefined): string | undefined {
   if (pin === undefined) return undefined;
   const sha256 = pin.digest["sha256"];
-  if (pin.kind === "zip" && sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256)) return sha256;
-  throw new CacheError("PIN_MISMATCH", `Cannot pin component to "${pin.uri}": the trace names no archive`);
+  if (pin.kind === kind && sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256)) return sha256;
+  throw new CacheError("PIN_MISMATCH", `Cannot pin component to "${pin.uri}": the trace names no ${noun}`);
 }
 
 function checkedDigest(sha256: string | undefined): string | undefined {
@@ -84,39 +89,47 @@ function checkedDigest(sha256: string | undefined): string | undefined {
   throw new CacheError("REFERENCE_INVALID", `Cannot use digest "${sha256}": it is not 64 hex digits`);
 }
 
-function keyOf(location: ZipLocation, sha256: string): Pick<IndexEntry, "kind" | "location" | "version"> {
-  return { kind: "zip", location: location.uri, version: `sha256-${sha256}` };
+function keyOf(location: DownloadLocation, sha256: string): Pick<IndexEntry, "kind" | "location" | "version"> {
+  return { kind: location.kind, location: location.uri, version: `sha256-${sha256}` };
 }
 
-function soughtArchive(context: CacheContext, location: ZipLocation, { sha256, pin, signal }: ProveOptions): Sought {
-  const prove = (entry: IndexEntry): Promise<Proved> => proveArchive(context, entry, { sha256, pin, signal });
-  return { key: keyOf(location, sha256), pin, signal, prove };
+function soughtArchive(
+  context: CacheContext,
+  location: DownloadLocation,
+  { sha256, pin, signal }: ProveOptions,
+): Sought {
+  return {
+    key: keyOf(location, sha256),
+    pin,
+    signal,
+    prove: (entry) => prove(context, location, { entry, sha256, pin, signal }),
+  };
 }
 
 /** Returns the tree that an archive unpacks to, read from the archive itself. */
-async function proveArchive(
+async function prove(
   context: CacheContext,
-  entry: IndexEntry,
-  { sha256, pin, signal }: ProveOptions,
+  { kind, extract }: DownloadKind,
+  { entry, sha256, pin, signal }: ProveOptions & { readonly entry: IndexEntry },
 ): Promise<Proved> {
   if (entry.resolved !== sha256) return "wrong";
   if (pin?.digest["gitTree"] === entry.gitTree) return "unknown";
-  return await proveFact(context, { kind: "zip", id: sha256, gitTree: entry.gitTree }, async () => {
+  return await proveFact(context, { kind, id: sha256, gitTree: entry.gitTree }, async () => {
     const { layout, limits } = context;
     if (!(await hasBlob(layout, sha256))) return undefined;
     const archive = blobPath(layout, sha256);
     await touch(archive);
-    return await extractZip(archive, undefined, { archiveBytes: (await stat(archive)).size, limits, signal });
+    return await extract(archive, undefined, { archiveBytes: (await stat(archive)).size, limits, signal });
   });
 }
 
 /** Returns the archive at a location: looked up once, and the same ever after for this object. */
 async function latest(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   options: ResolveOptions,
 ): Promise<{ sha256: string; bytes: number }> {
-  const key = `zip\0${location.uri}`;
+  const key = `${location.kind}\0${location.uri}`;
   const known = context.frozen.get(key);
   if (known !== undefined) return { sha256: known, bytes: 0 };
   const { value, isFirst } = await singleFlight(context.ownFlights, key, {
@@ -133,10 +146,10 @@ async function latest(
 
 async function unpackOnce(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   { sha256, waiter }: { sha256: string; waiter: ResolveOptions },
 ): Promise<{ value: { entry: IndexEntry; bytes: number }; isFirst: boolean }> {
-  const key = `zip\0${location.uri}\0${sha256}`;
+  const key = `${location.kind}\0${location.uri}\0${sha256}`;
   return await singleFlight(context.sharedFlights, `${context.layout.root}\0${key}`, {
     waiter,
     run: (shared) =>
@@ -158,7 +171,7 @@ async function unpackOnce(
 
 async function unpack(
   context: CacheContext,
-  location: ZipLocation,
+  location: DownloadLocation,
   { sha256, signal, onProgress }: TransferOptions & { readonly sha256: string },
 ): Promise<IndexEntry> {
   const { layout, limits } = context;
@@ -166,10 +179,10 @@ async function unpack(
   const archiveBytes = (await stat(archive)).size;
   onProgress?.({ phase: "unpack", totalBytes: archiveBytes });
   const tree = await withStaging(layout, async (staging) => {
-    const written = await extractZip(archive, staging, { archiveBytes, limits, signal });
+    const written = await location.extract(archive, staging, { archiveBytes, limits, signal });
     const native = nativeOf(written);
     await publishTree(layout, staging, { limits, signal, gitTree: written.gitTree, native });
-    rememberFact("zip", sha256, native);
+    rememberFact(location.kind, sha256, native);
     return written;
   });
   const entry: IndexEntry = {
@@ -184,9 +197,9 @@ async function unpack(
   return entry;
 }
 
-function toResource(location: ZipLocation, request: RequestOf<"zip">, entry: IndexEntry): Resource {
+function toResource(location: DownloadLocation, request: DownloadRequest, entry: IndexEntry): Resource {
   return {
-    kind: "zip",
+    kind: location.kind,
     uri: location.uri,
     requestedVersion: "",
     resolvedVersion: "",
