@@ -1,25 +1,30 @@
 import { UsageError } from "@steps/console";
-import { loadPipeline, type LoadedPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
-import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { LoadedPipeline } from "@steps/gitlab-ci/load";
+import type { Diagnostic } from "@steps/model/diagnostic";
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
-import { type GivenOptions, variablesFromEnvironment } from "./job-flags.ts";
-import { projectFiles } from "./project-files.ts";
+import { givenVariables } from "./given-variables.ts";
+import { type LoadedSource, loadSource, type LoadSourceOptions } from "./load-source.ts";
 import { readSource } from "./read-source.ts";
+import { readVariablesFile } from "./situation/read-variables-file.ts";
 import type { JobOptions } from "./read-job.ts";
 
 const CI_FILE = ".gitlab-ci.yml";
 
 /** The options of a command that say something about a CI file that is loaded. */
-export type CiFileOptions = JobOptions & Partial<GivenOptions> & MaskOptions;
+export type CiFileOptions = JobOptions & MaskOptions & LoadSourceOptions;
 
 /** A `.gitlab-ci.yml` with all that it includes, loaded once for everything that a command does with it. */
-export interface CiFile {
+export interface CiFile extends CiPlace, Pick<LoadedSource, "local" | "files" | "resources"> {
   readonly pipeline: LoadedPipeline;
   /** Warnings and notes of the loader. */
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The project that a CI file is of, and the variables that are known there. */
+export interface CiPlace {
   /** Absolute: the project's folder. */
   readonly workDir: string;
   /** The variables that are known of every job that runs here. */
@@ -32,27 +37,21 @@ export interface CiFile {
 export async function loadCiFile(options: Omit<CiFileOptions, "jobName">, path: string): Promise<CiFile | undefined> {
   if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
   const source = readSource(path);
-  const workDir = options.workDir ?? absolute(dirname(path));
-  const predefined = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
-  const overrides = givenVariables(options);
-  const variables = { ...predefined, ...overrides };
-  const { pipeline, diagnostics } = await loadCiText(source, { workDir, variables });
-  if (pipeline !== undefined) return { pipeline, diagnostics, workDir, predefined, overrides };
-  showDiagnostics(options, diagnostics);
+  const place = placeOf(options, path);
+  const { pipeline, readable: _, ...loaded } = await loadSource(options, source, place);
+  if (pipeline !== undefined) return { pipeline, ...loaded, ...place };
+  showDiagnostics(options, loaded.diagnostics);
   return undefined;
 }
 
-/** Loads a configuration that may stand in no file, with what it includes from the project. */
-export function loadCiText(
-  source: Source,
-  { workDir, variables }: { readonly workDir: string; readonly variables: Readonly<Record<string, string>> },
-): Promise<LoadPipelineResult> {
-  return loadPipeline(source, projectFiles(workDir, variables));
-}
-
-/** The job variables that flags give: one by one before those of the environment. */
-export function givenVariables(options: Pick<JobOptions, "variable"> & Partial<GivenOptions>): Record<string, string> {
-  return { ...variablesFromEnvironment(options), ...options.variable };
+/** Says which project a CI file is of. @throws {UsageError} */
+export function placeOf(options: LoadSourceOptions & { readonly workDir?: string }, path: string): CiPlace {
+  const workDir = options.workDir ?? absolute(dirname(path));
+  return {
+    workDir,
+    predefined: { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir },
+    overrides: { ...readVariablesFile(options.variablesFile), ...givenVariables(options) },
+  };
 }
 
 /**

@@ -22,7 +22,9 @@ export async function lockText(
   using stop = new StopSignals();
   const components = new Map<string, LockedComponent>();
   let isWhole = true;
-  for (const input of await readInputs(options, named)) {
+  const { inputs, included } = await readInputs(options, named);
+  for (const component of included) components.set(JSON.stringify(component), component);
+  for (const input of inputs) {
     const tree = await checkInput(options, input, { engine, signal: stop.signal });
     if (tree === undefined) isWhole = false;
     else for (const component of componentsOf(tree.root)) components.set(JSON.stringify(component), component);
@@ -33,30 +35,41 @@ export async function lockText(
 
 type LockInput = TextInput | StepReference;
 
-async function readInputs(options: TextOptions, named: readonly string[]): Promise<readonly LockInput[]> {
+interface LockInputs {
+  readonly inputs: readonly LockInput[];
+  /** The components that included files came from. */
+  readonly included: readonly LockedComponent[];
+}
+
+async function readInputs(options: TextOptions, named: readonly string[]): Promise<LockInputs> {
   const paths = named.length === 0 && process.env["STEPS"] === undefined && hasCiFile() ? [findCiFile()] : named;
-  if (paths.length === 0) return [await readTextOrReference(options, undefined)];
-  const inputs: LockInput[] = [];
-  for (const path of paths) inputs.push(...(await readNamed(options, path)));
-  return inputs;
+  if (paths.length === 0) return { inputs: [await readTextOrReference(options, undefined)], included: [] };
+  const all: LockInputs[] = [];
+  for (const path of paths) all.push(await readNamed(options, path));
+  return { inputs: all.flatMap(({ inputs }) => inputs), included: all.flatMap(({ included }) => included) };
 }
 
-async function readNamed(options: TextOptions, path: string): Promise<readonly LockInput[]> {
-  const isWhole = options.jobName === undefined;
-  if (isWhole && isWorkflow(options, path)) {
-    return workflowJobNames({}, path).map((name) => readWorkflow(options, path, name));
+async function readNamed(options: TextOptions, path: string): Promise<LockInputs> {
+  if (isWorkflow(options, path)) {
+    const names = options.jobName === undefined ? workflowJobNames({}, path) : [undefined];
+    return { inputs: names.map((name) => readWorkflow(options, path, name)), included: [] };
   }
-  return isWhole && isCiFile(path) ? readJobs(options, path) : [await readTextOrReference(options, path)];
+  if (!isCiFile(path)) return { inputs: [await readTextOrReference(options, path)], included: [] };
+  return readJobs(options, path);
 }
 
-async function readJobs(options: TextOptions, path: string): Promise<readonly TextInput[]> {
+async function readJobs(options: TextOptions, path: string): Promise<LockInputs> {
   const file = await loadCiFile(options, path);
   // What is wrong with it was shown: nothing is locked.
-  if (file === undefined) return [{ name: path, specDefinition: undefined, baseDir: process.cwd() }];
-  return [...file.pipeline.groups.keys()].map((name) => {
+  if (file === undefined) {
+    return { inputs: [{ name: path, specDefinition: undefined, baseDir: process.cwd() }], included: [] };
+  }
+  const names = options.jobName === undefined ? [...file.pipeline.groups.keys()] : [options.jobName];
+  const inputs = names.map((name) => {
     const { specDefinition, positionOf } = readJobOf({}, file, name)?.job ?? {};
     return { name: `${path} ${name}`, specDefinition, positionOf, baseDir: file.workDir };
   });
+  return { inputs, included: file.resources.flatMap((resource) => lockedOf(resource) ?? []) };
 }
 
 async function checkInput(

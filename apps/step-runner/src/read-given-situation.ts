@@ -3,14 +3,16 @@ import { UsageError } from "@steps/console";
 import { SituationError } from "@steps/gitlab-ci/rules";
 import type { Variable } from "@steps/gitlab-ci/variables";
 import { absolute } from "./absolute.ts";
-import { type CiFileOptions, givenVariables } from "./load-ci-file.ts";
-import { type LocalSituation, readLocalSituation } from "./situation/local-situation.ts";
+import type { GivenOptions } from "./job-flags.ts";
+import { givenVariables } from "./given-variables.ts";
+import type { JobOptions } from "./read-job.ts";
+import { type LocalSituation, type LocalSituationOptions, readLocalSituation } from "./situation/local-situation.ts";
 import { readVariablesFile } from "./situation/read-variables-file.ts";
-import type { SituationOptions } from "./situation/situation-flags.ts";
 
 /** The options that say in what situation a CI file is judged, and which variables it is given. */
-export type GivenSituationOptions = SituationOptions &
-  Pick<CiFileOptions, "variable" | "varsFromEnv"> & { readonly maskVariable: readonly string[] };
+export type GivenSituationOptions = LocalSituationOptions &
+  Pick<JobOptions, "variable"> &
+  Partial<GivenOptions> & { readonly maskVariable?: readonly string[] };
 
 /** The situation of a CI file on this machine, with the variables that the user gives. */
 export interface GivenSituation extends LocalSituation {
@@ -29,7 +31,7 @@ export async function readGivenSituation(
   const local = await readLocalSituation(options, { workDir, configPath });
   const overrides = { ...readVariablesFile(options.variablesFile), ...givenVariables(options) };
   const entries = Object.entries(overrides).map(([name, value]): [string, Variable] => {
-    return [name, { value, isRaw: false, isMasked: options.maskVariable.includes(name) }];
+    return [name, { value, isRaw: false, isMasked: options.maskVariable?.includes(name) === true }];
   });
   return { ...local, given: new Map(entries), overrides };
 }

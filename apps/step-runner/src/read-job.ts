@@ -2,6 +2,7 @@ import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { type CompiledJob, compileJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
+import { includeFlags } from "./include-flags.ts";
 import { type CiFile, type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
 
 /** Flags of commands that read a job of a CI file. */
@@ -20,6 +21,7 @@ export const jobFlags = {
       summary: "The project's directory; the folder of the file by default",
     }),
   }),
+  ...includeFlags,
   ...grouped("A workflow of GitHub", {
     input: flag.list({
       placeholder: "NAME=VALUE",

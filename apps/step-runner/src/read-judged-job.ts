@@ -26,7 +26,8 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
   const jobName = jobNameOf(options, file);
-  const { situation, pipeline, given, overrides } = await readGivenSituation(options, { workDir, path });
+  const local = file.local ?? (await readGivenSituation(options, { workDir, path }));
+  const { situation, pipeline, given, overrides } = local;
   const { judged, diagnostics } = await judgeJob(loaded, {
     jobName,
     situation,

@@ -14,7 +14,8 @@ import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { type CiFileOptions, givenVariables } from "./load-ci-file.ts";
+import { givenVariables } from "./given-variables.ts";
+import type { CiFileOptions } from "./load-ci-file.ts";
 import { type GithubFlagOptions, githubOptions } from "./github-flags.ts";
 import { localVariables } from "./local-variables.ts";
 

@@ -10,7 +10,7 @@ import { type JobPlaces, Places } from "@steps/pipeline";
 import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
 import { absolute } from "../absolute.ts";
 import { baseEnvironment } from "../job-flags.ts";
-import { givenVariables } from "../load-ci-file.ts";
+import { givenVariables } from "../given-variables.ts";
 import { openEngine } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";

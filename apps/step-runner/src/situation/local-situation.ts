@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { UsageError } from "@steps/console";
 import type { Situation } from "@steps/gitlab-ci/rules";
-import type { MergeRequestFacts, PipelineFacts } from "@steps/gitlab-ci/variables";
+import { type MergeRequestFacts, type PipelineFacts, readRemote, type Remote } from "@steps/gitlab-ci/variables";
 import { userName } from "../local-variables.ts";
 import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";
@@ -11,21 +11,28 @@ import type { SituationOptions } from "./situation-flags.ts";
 export interface LocalSituation {
   readonly situation: Situation;
   readonly pipeline: PipelineFacts;
+  /** The URL of the remote `origin` as git has it, which may hold credentials. Absent without one. */
+  readonly originUrl: string | undefined;
 }
+
+/** The options that say something about a situation; those that a command does not have are absent. */
+export type LocalSituationOptions = Partial<SituationOptions> & { readonly projectUrl?: string | undefined };
 
 /** Reads the situation of a project from its repository and from what the user says. @throws {UsageError} */
 export async function readLocalSituation(
-  options: SituationOptions,
+  options: LocalSituationOptions,
   { workDir, configPath }: { readonly workDir: string; readonly configPath: string },
 ): Promise<LocalSituation> {
   const repository = await readRepository(workDir, process.env);
-  const { remote, defaultBranch, commit, git } = repository;
+  const { defaultBranch, commit, git, originUrl } = repository;
+  const remote = options.projectUrl === undefined ? repository.remote : readProjectUrl(options.projectUrl);
   const mergeRequest = await readMergeRequest(options, repository);
   const source = options.source ?? (mergeRequest === undefined ? "push" : "merge_request_event");
   const isTag = checkRef(options);
   const ref = options.tag ?? mergeRequest?.sourceBranch ?? options.ref ?? repository.branch;
   const tagMessage = options.tag === undefined ? undefined : await readTagMessage(options.tag, repository);
   return {
+    originUrl,
     situation: {
       source,
       ref,
@@ -47,7 +54,13 @@ export async function readLocalSituation(
   };
 }
 
-function checkRef({ tag, ref, mergeRequest, source }: SituationOptions): boolean {
+function readProjectUrl(url: string): Remote {
+  const remote = readRemote(url);
+  if (remote !== undefined) return remote;
+  throw new UsageError("--project-url is no URL of a project", "Write https://host/group/name.");
+}
+
+function checkRef({ tag, ref, mergeRequest, source }: LocalSituationOptions): boolean {
   if (tag !== undefined && (ref !== undefined || mergeRequest !== undefined)) {
     throw new UsageError("--tag is given", "A pipeline of a tag is of no branch and of no merge request.");
   }
@@ -58,7 +71,7 @@ function checkRef({ tag, ref, mergeRequest, source }: SituationOptions): boolean
 }
 
 async function readMergeRequest(
-  { source, mergeRequest, ref }: SituationOptions,
+  { source, mergeRequest, ref }: LocalSituationOptions,
   { branch, defaultBranch, git }: Repository,
 ): Promise<MergeRequestFacts | undefined> {
   if (mergeRequest === undefined && source !== "merge_request_event") return undefined;
@@ -91,7 +104,7 @@ interface ChangesOf {
 
 // Only pushes to branches and merge requests change files, as GitLab sees it.
 function changesBase(
-  { changesSince }: SituationOptions,
+  { changesSince }: LocalSituationOptions,
   { source, isTag, mergeRequest, defaultBranch }: ChangesOf,
 ): ChangesBase {
   if (changesSince !== undefined) return { kind: "revision", name: changesSince };

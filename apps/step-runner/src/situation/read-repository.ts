@@ -18,6 +18,8 @@ export interface Repository {
   readonly defaultBranch?: string | undefined;
   /** The remote `origin`; absent without one, and when it is a folder. */
   readonly remote?: Remote | undefined;
+  /** The URL of `origin` as git has it, which may hold credentials. */
+  readonly originUrl?: string | undefined;
   readonly userName?: string | undefined;
   readonly userEmail?: string | undefined;
   /** The login that git's configuration has as `github.user`. */
@@ -43,7 +45,7 @@ export async function readRepository(
   if (found === undefined || (sha === undefined && refName === undefined)) return known;
   const url = settings.get("remote.origin.url");
   const commit = sha === undefined ? undefined : await readCommit(found);
-  return { ...known, git: found, commit, remote: url === undefined ? undefined : readRemote(url) };
+  return { ...known, git: found, commit, remote: url === undefined ? undefined : readRemote(url), originUrl: url };
 }
 
 async function readSettings(git: FolderGit | undefined): Promise<ReadonlyMap<string, string>> {

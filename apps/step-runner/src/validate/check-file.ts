@@ -10,22 +10,20 @@ import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
 import { checkJobs as checkAllJobs, compileJob } from "@steps/gitlab-ci";
-import { loadPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Checked } from "../reports/checked.ts";
-import { absolute } from "../absolute.ts";
-import { projectFiles } from "../project-files.ts";
+import { placeOf } from "../load-ci-file.ts";
+import { loadSource, type LoadSourceOptions } from "../load-source.ts";
 import { readSource } from "../read-source.ts";
 import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "../find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
   /** The name of the only job of a CI file to check, whatever the file is called. */
   readonly jobName?: string | undefined;
-  /** Job variables that take precedence over those of a CI file. */
-  readonly variables: Readonly<Record<string, string>>;
+  /** Where a CI file takes from what it includes, and what its variables are. */
+  readonly loading: LoadSourceOptions & Parameters<typeof placeOf>[0];
 }
 
 /** Reads a file and says what is wrong with it: a step file, a list of steps, JSON, or the jobs of a CI file. */
@@ -61,12 +59,11 @@ function problem(code: string, message: string): Diagnostic {
   return { severity: "error", code, message };
 }
 
-async function checkJobs(source: Source, { jobName, variables }: CheckOptions): Promise<readonly Diagnostic[]> {
-  const workDir = absolute(dirname(source.name));
-  const known = { CI: "true", GITLAB_CI: "true", CI_PROJECT_DIR: workDir };
-  const loading = projectFiles(workDir, { ...known, ...variables });
-  const optionsOf = (name: string) => ({ predefined: { ...known, CI_JOB_NAME: name }, overrides: variables });
-  const { pipeline, readable, diagnostics } = await loadPipeline(source, loading);
+async function checkJobs(source: Source, { jobName, loading }: CheckOptions): Promise<readonly Diagnostic[]> {
+  const place = placeOf(loading, source.name);
+  const { predefined, overrides } = place;
+  const optionsOf = (name: string) => ({ predefined: { ...predefined, CI_JOB_NAME: name }, overrides });
+  const { pipeline, readable, diagnostics } = await loadSource(loading, source, place);
   if (jobName !== undefined) {
     const ofJob = pipeline && compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
     return withoutRepeated([...diagnostics, ...(ofJob ?? [])]);

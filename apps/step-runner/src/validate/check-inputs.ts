@@ -34,8 +34,9 @@ export async function checkInputs(given: ValidateOptions, named: readonly string
   return checked;
 }
 
-function checkOptions({ lenient, strict, jobName, variable }: ValidateOptions): CheckOptions {
-  return { isLenient: lenient, requiresTypes: strict, jobName, variables: variable };
+function checkOptions(given: ValidateOptions): CheckOptions {
+  const { lenient, strict, jobName } = given;
+  return { isLenient: lenient, requiresTypes: strict, jobName, loading: given };
 }
 
 async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {

@@ -12,6 +12,8 @@ export interface CiPipeline {
   readonly facts: PipelineFacts;
   /** The variables that it was given: by the user, or by the job that starts it. */
   readonly given: ReadonlyMap<string, Variable>;
+  /** The URL of the remote `origin`, from whose server a child may include. Absent without one. */
+  readonly originUrl: string | undefined;
   /** The file, as it was named. */
   readonly file: string;
   /** The names of the jobs that started it, each with ` / ` behind it; empty for the outermost pipeline. */

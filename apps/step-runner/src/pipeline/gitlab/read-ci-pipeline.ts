@@ -22,7 +22,8 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   const file = await loadCiFile(options, path);
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
-  const { situation, pipeline: facts, given } = await readGivenSituation(options, { workDir, path });
+  const local = file.local ?? (await readGivenSituation(options, { workDir, path }));
+  const { situation, pipeline: facts, given, originUrl } = local;
   const started = new Set([...options.start, ...options.only]);
   if (started.size > 0) idsOf("job", [...started], namesOf(loaded));
   const planned = await planPipeline(loaded, {
@@ -36,7 +37,7 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   const { judged } = planned;
   if (judged === undefined || hasErrors(found)) return undefined;
   const jobs = chooseJobs(planned.jobs, chosenIds(options, loaded, planned));
-  const ci: CiPipeline = { loaded, planned, situation, facts, given, file: path, path: "", depth: 0 };
+  const ci: CiPipeline = { loaded, planned, situation, facts, given, originUrl, file: path, path: "", depth: 0 };
   return {
     language: "gitlab-ci",
     sources: loaded.sources,

@@ -6,7 +6,7 @@ import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Value } from "@steps/model";
 import type { JobResult, JobResults } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
-import { loadCiText } from "../../load-ci-file.ts";
+import { loadSource } from "../../load-source.ts";
 import { recordSource } from "../pipeline-context.ts";
 import { SEPARATOR } from "../pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
@@ -58,7 +58,7 @@ export async function startChild(
 
 async function planChild(
   context: CiContext,
-  { situation, facts, given, file, path, depth }: CiPipeline,
+  { situation, facts, given, originUrl, file, path, depth }: CiPipeline,
   work: TriggerJob,
 ): Promise<CiPipeline | JobResult> {
   const { options, project } = context;
@@ -67,10 +67,15 @@ async function planChild(
   if (depth >= MAX_DEPTH) return fail(`Child pipelines are at most ${MAX_DEPTH} deep`);
   const variables = childVariables(work, given);
   const source = { name: `${file} (${job.name})`, text: JSON.stringify({ include: includesOf(work) }) };
-  const values = Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
-  const { pipeline: loaded, diagnostics } = await loadCiText(source, { workDir: project, variables: values });
   const ofChild = { ...facts, run: { ...facts.run, source: "parent_pipeline" } };
   const inChild = { ...situation, source: "parent_pipeline" };
+  const overrides = Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
+  const local = { situation: inChild, pipeline: ofChild, given: variables, overrides, originUrl };
+  const { pipeline: loaded, diagnostics } = await loadSource(options, source, {
+    workDir: project,
+    predefined: {},
+    local,
+  });
   const planned =
     loaded &&
     (await planPipeline(loaded, {
@@ -86,7 +91,8 @@ async function planChild(
   // The first is the list of includes, which stands in no file.
   for (const included of loaded.sources.slice(1)) recordSource(context, included);
   const name = `${path}${job.name}${SEPARATOR}`;
-  return { loaded, planned, situation: inChild, facts: ofChild, given: variables, file, path: name, depth: depth + 1 };
+  const inner = { file, path: name, depth: depth + 1, originUrl };
+  return { loaded, planned, situation: inChild, facts: ofChild, given: variables, ...inner };
 }
 
 function includesOf({ trigger: { include, inputs } }: TriggerJob): Value {

@@ -1,0 +1,124 @@
+import { relative } from "node:path";
+import { UsageError } from "@steps/console";
+import {
+  createIncludes,
+  gitBaseOf,
+  type IncludedFile,
+  type IncludeServer,
+  withCredentials,
+} from "@steps/engine/includes";
+import { loadPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
+import { createIncludeRules, type Situation, SituationError } from "@steps/gitlab-ci/rules";
+import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/variables";
+import type { Source } from "@steps/model/diagnostic";
+import type { Resource } from "@steps/model/event";
+import type { IncludeOptions } from "./include-flags.ts";
+import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
+import { StopSignals } from "./signals.ts";
+import { type GivenSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
+
+/** The options that say what a CI file includes, and where that comes from. */
+export type LoadSourceOptions = GivenSituationOptions & Partial<IncludeOptions> & EngineFlagOptions;
+
+/** The place of a CI file, and what is known there. */
+export interface SourcePlace {
+  /** Absolute: the project's folder. */
+  readonly workDir: string;
+  /** The variables that includes may use besides those of the situation. */
+  readonly predefined: Readonly<Record<string, string>>;
+  /** The situation; absent where it is to be read if something is included. */
+  readonly local?: GivenSituation | undefined;
+}
+
+/** The outcome of loading, with where it came from. */
+export interface LoadedSource extends LoadPipelineResult {
+  /** The situation, if it had to be read for what is included. */
+  readonly local: GivenSituation | undefined;
+  readonly files: readonly IncludedFile[];
+  /** The components that files came from, for a lock. */
+  readonly resources: readonly Resource[];
+}
+
+/** Loads a CI file with all that it includes, in the situation that the flags name. @throws {UsageError} */
+export async function loadSource(
+  options: LoadSourceOptions,
+  source: Source,
+  place: SourcePlace,
+): Promise<LoadedSource> {
+  // Most files include nothing: then neither git nor the cache has anything to say.
+  if (!/\binclude\b/.test(source.text)) {
+    return { ...(await loadPipeline(source)), local: place.local, files: [], resources: [] };
+  }
+  const { workDir } = place;
+  const local = place.local ?? (await readGivenSituation(options, { workDir, path: source.name }));
+  await using engine = openEngine(options);
+  using stop = new StopSignals();
+  const includes = createIncludes({
+    root: workDir,
+    cache: engine.cache,
+    server: serverOf(options, local),
+    commit: local.pipeline.commit?.sha,
+    folders: options.includeMap,
+    allowsHttp: options.includeHttp,
+    signal: stop.signal,
+    nameOf: shown,
+  });
+  const seen = collectVariablesOfRules({
+    ...predefinedVariables({ pipeline: local.pipeline }),
+    pipeline: local.given,
+  });
+  const result = await loadPipeline(source, {
+    loadFile: includes.loadFile,
+    listFiles: includes.listFiles,
+    includeRules: createIncludeRules({ situation: withFilesOf(local.situation, includes.filesOf), variables: seen }),
+    variables: { ...place.predefined, ...textsOf(seen) },
+    masked: new Set(options.maskVariable),
+  });
+  return { ...result, local, files: includes.files(), resources: includes.resources() };
+}
+
+function textsOf(variables: GivenSituation["given"]): Record<string, string> {
+  return Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
+}
+
+// As the user would write it from the current directory.
+function shown(path: string): string {
+  const way = relative(process.cwd(), path);
+  return way.startsWith("..") ? path : way;
+}
+
+function serverOf(
+  { projectUrl }: Pick<LoadSourceOptions, "projectUrl">,
+  { pipeline, originUrl, overrides }: GivenSituation,
+): IncludeServer | undefined {
+  const { remote } = pipeline.project;
+  const token = overrides["CI_JOB_TOKEN"] ?? "";
+  const named = (gitBase: string, host: string, project?: string): IncludeServer => {
+    return { gitBase: token === "" ? gitBase : withCredentials(gitBase, "gitlab-ci-token", token), host, project };
+  };
+  const server = overrides["CI_SERVER_URL"] ?? "";
+  if (projectUrl === undefined && server !== "") {
+    if (!URL.canParse(server)) throw new UsageError(`CI_SERVER_URL is no URL: "${server}"`);
+    return named(`${server.replace(/\/+$/, "")}/`, new URL(server).host, remote?.path);
+  }
+  const url = projectUrl ?? originUrl;
+  const gitBase = url === undefined || remote === undefined ? undefined : gitBaseOf(url, remote.path);
+  if (gitBase === undefined || remote === undefined) return undefined;
+  const isUsual = remote.port === (remote.protocol === "http" ? 80 : 443);
+  return named(gitBase, isUsual ? remote.host : `${remote.host}:${remote.port}`, remote.path);
+}
+
+type FilesOf = ReturnType<typeof createIncludes>["filesOf"];
+
+// Rules of an include may ask for files of the project that the include is in, or of another one.
+function withFilesOf(situation: Situation, filesOf: FilesOf): Situation {
+  return {
+    ...situation,
+    trackedFiles: async (from) => {
+      if (from.project === undefined) return (await situation.trackedFiles?.(from)) ?? [];
+      const files = await filesOf(from);
+      if ("problem" in files) throw new SituationError(`The files of ${from.project} are not known: ${files.problem}`);
+      return files;
+    },
+  };
+}
