@@ -62,3 +62,28 @@ describe("the page of GitHub Actions", () => {
     expect(paths.filter((path) => !existsSync(join(dirname(PAGE), path)))).toEqual([]);
   });
 });
+
+describe("the page of .gitlab-ci.yml", () => {
+  const text = readFileSync(join(ROOT, "docs/reference/gitlab-ci.md"), "utf8");
+  const known = new Set(readCases().map(({ id }) => id));
+
+  // `file.yml`: a case; `other.yml`: another one. A file without a folder is one of gitlab-ci.
+  function casesOf(page: string): string[] {
+    const cells = [...page.matchAll(/^\|.*\|([^|]+)\|$/gm)].map(([, cell = ""]) => cell);
+    const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+\.yml)`: (.+?)(?=; `|\s*$)/g)]);
+    return named.map(([, file = "", name = ""]) => `${file.includes("/") ? file : `gitlab-ci/${file}`}: ${name}`);
+  }
+
+  test("names cases that are there", () => {
+    const named = casesOf(text);
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+    expect(named.length).toBeGreaterThan(40);
+  });
+
+  test("would be told of a case that has gone", () => {
+    expect(casesOf("| `a` | b | `x.yml`: one; `p/y.yml`: two, and more |\n")).toEqual([
+      "gitlab-ci/x.yml: one",
+      "p/y.yml: two, and more",
+    ]);
+  });
+});
