@@ -4,6 +4,9 @@ import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { ciJobEnvironment } from "../ci-job-environment.ts";
 import { tellIgnored } from "../tell-ignored.ts";
+import { userDirectories } from "@steps/engine/runs";
+import { absolute } from "../absolute.ts";
+import { projectStores, storeInputs } from "../job-stores.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
 import { givenVariables } from "../given-variables.ts";
 import { findCiFile } from "../load-ci-file.ts";
@@ -64,13 +67,14 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
   if (!(await isJobWanted(options, job.name, judged))) return 0;
   if (!options.quiet) tellIgnored(job.ignored);
   const vars = job.variables;
+  const state = absolute(options.stateDir ?? userDirectories(process.env).state);
   const commandJob = {
     entry: "local",
     name: job.name,
     source: path,
     specDefinition: job.specDefinition,
     positionOf: job.positionOf,
-    inputs: options.jobInput,
+    inputs: { ...options.jobInput, ...storeInputs(job.specDefinition, projectStores(workDir, state)) },
     vars,
     env: ciJobEnvironment(options, vars),
     workDir,

@@ -1,5 +1,5 @@
-import { emptySpec, type SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import { emptySpec, type InputSpec, type SpecDefinition } from "@steps/model/definition";
+import { type Diagnostic, type Position, quote } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
 import { ignoredKeywords, reportUnsupported } from "../job-effects.ts";
@@ -7,9 +7,12 @@ import { sortDiagnostics } from "../load/load-pipeline.ts";
 import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
 import type { VariableSources } from "../variables/collect-variables.ts";
 import { readJobVariables } from "../variables/job-variables.ts";
+import { downloadPhase, dotenvPhase, uploadPhases } from "./artifact-phases.ts";
+import { cachePhases } from "./cache-phases.ts";
 import type { CompileContext, Shell } from "./compile-context.ts";
 import { findJob } from "./find-job.ts";
 import { readJobInputs } from "./job-inputs.ts";
+import type { StoreInput } from "./job-text.ts";
 import { type JobTerms, readJobTerms } from "./job-terms.ts";
 import { assembleJob, type AssembledJob, type Phase } from "./phase.ts";
 import { runPhase } from "./run-phase.ts";
@@ -28,6 +31,8 @@ export interface CompileJobOptions {
    * None by default.
    */
   readonly sources?: VariableSources | undefined;
+  /** The jobs whose artifacts are unpacked before the script, in their order, as `artifactSources()` gives them. None by default. */
+  readonly artifactsFrom?: readonly string[] | undefined;
   /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
   readonly shell?: Shell | undefined;
 }
@@ -37,7 +42,8 @@ export interface CompiledJob {
   readonly name: string;
   /**
    * A list of steps of the library `builtin://gitlab/…`, one for each thing that GitLab's runner does for the job, in its order
-   * and with the names of its sections; a phase that has nothing to do is not in it. Its spec has the inputs of the job.
+   * and with the names of its sections; a phase that has nothing to do is not in it. Its spec has the inputs of the job, and those
+   * of `cache_dir` and `artifacts_dir`, absolute folders, that it needs.
    */
   readonly specDefinition: SpecDefinition;
   /**
@@ -105,20 +111,45 @@ function compile(
   report.include(diagnostics);
   const scope = { values, inputs: new Set(Object.keys(inputs)) };
   const context: CompileContext = { job, variables, scope, shell, report };
-  const phases = phasesOf(context);
+  const phases = phasesOf(context, options.artifactsFrom ?? []);
   if (phases === undefined) return undefined;
+  for (const name of Object.keys(STORES)) {
+    if (!Object.hasOwn(inputs, name)) continue;
+    const message = `An input of a job cannot be called ${quote(name)} here`;
+    report.error(job.keywords.get("inputs")?.key, { code: "invalid-name", message, hint: "Give it another name." });
+  }
   const plain = onlyRun(phases, Object.keys(inputs).length > 0);
-  const assembled = plain ?? assembleJob(phases, { key: job.key, inputs });
+  const assembled = plain ?? assembleJob(phases, { key: job.key, inputs: { ...storesOf(phases), ...inputs } });
   return { ...assembled, variables: values, terms, ignored: ignoredKeywords(job) };
 }
 
-function phasesOf(context: CompileContext): readonly Phase[] | undefined {
+function phasesOf(context: CompileContext, from: readonly string[]): readonly Phase[] | undefined {
   const main = context.job.own.has("run") ? runPhase(context) : scriptPhase(context);
   if (main === undefined) return undefined;
-  const before = [sourcesHookPhase(context)].filter((phase) => phase !== undefined);
+  const cache = cachePhases(context);
+  const before = present([sourcesHookPhase(context), cache.restore, downloadPhase(context, from)]);
   const mayNotBegin = before.length > 0;
-  const after = [afterScriptPhase(context, { main: main.name, mayNotBegin, hasRelease: false })];
-  return [...before, main, ...after.filter((phase) => phase !== undefined)];
+  const after = afterScriptPhase(context, { main: main.name, mayNotBegin, hasRelease: false });
+  return [...before, main, ...present([after, dotenvPhase(context), ...cache.save, ...uploadPhases(context)])];
+}
+
+function present(phases: readonly (Phase | undefined)[]): readonly Phase[] {
+  return phases.filter((phase) => phase !== undefined);
+}
+
+/** The folders that a compiled job may be given, as inputs. */
+const STORES: Readonly<Record<StoreInput, InputSpec>> = {
+  artifacts_dir: storeInput("The folder in which jobs keep their artifacts: absolute"),
+  cache_dir: storeInput("The folder in which caches are kept: absolute"),
+};
+
+function storeInput(description: string): InputSpec {
+  return { type: "string", isSensitive: false, description };
+}
+
+function storesOf(phases: readonly Phase[]): Readonly<Record<string, InputSpec>> {
+  const used = Object.entries(STORES).filter(([name]) => phases.some(({ inputs }) => inputs?.[name] !== undefined));
+  return Object.fromEntries(used);
 }
 
 // A list of steps that has nothing around it is the job itself.

@@ -36,6 +36,19 @@ export function variableTemplate(name: string): string {
   return `\${{ vars[${escapeTemplate(JSON.stringify(name))}] }}`;
 }
 
+/** A text in which nothing is filled in. */
+export function literalTemplate(text: string): string {
+  return escapeTemplate(text);
+}
+
+/** The inputs of a compiled job that name the folders in which files are kept. */
+export type StoreInput = "artifacts_dir" | "cache_dir";
+
+/** The expression for the folder of a store, which is an input of the job. */
+export function storeTemplate(input: StoreInput): string {
+  return `\${{ inputs.${input} }}`;
+}
+
 type Part = string | { readonly expanded: string; readonly pieces: readonly string[] };
 
 function mapText(text: string, inputs: ReadonlySet<string>, map: (part: string) => Part): string {

@@ -114,8 +114,10 @@ describe("a script job", () => {
 `;
     const job = translated(text, { jobName: "hello-world" });
     expect(job.variables["STEPS"]).toContain('greeting: "hello ${{ env.name }}"');
-    expect(onlyStep(job).env["STEPS"]).toBe('${{ vars["STEPS"] }}');
-    expect(onlyStep(job).commands).toEqual(["/step-runner ci"]);
+    const [script, upload] = stepsOf(job);
+    expect(script?.env["STEPS"]).toBe('${{ vars["STEPS"] }}');
+    expect(script?.commands).toEqual(["/step-runner ci"]);
+    expect(upload?.name).toBe("upload_artifacts");
     expect(job.diagnostics).toEqual([]);
   });
 

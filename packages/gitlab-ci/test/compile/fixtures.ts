@@ -10,7 +10,8 @@ import {
   type CompileJobResult,
 } from "../../src/compile/compile-job.ts";
 
-type Options = Partial<CompileJobOptions> & { readonly loading?: LoadPipelineOptions };
+/** The options of a job that is compiled from a text. */
+export type Options = Partial<CompileJobOptions> & { readonly loading?: LoadPipelineOptions };
 
 function source(text: string): { name: string; text: string } {
   return { name: ".gitlab-ci.yml", text };

@@ -2,6 +2,7 @@ import type { PlannedJob, PlannedPipeline } from "@steps/gitlab-ci";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Situation } from "@steps/gitlab-ci/rules";
 import type { PipelineFacts, Variable } from "@steps/gitlab-ci/variables";
+import type { JobStores } from "../../job-stores.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 
 /** A pipeline of a CI file that is planned: the outermost one, or a child. */
@@ -24,6 +25,8 @@ export interface CiPipeline {
 
 /** What the jobs of a pipeline and of its children share. */
 export interface CiContext extends PipelineContext {
+  /** The folders in which its jobs keep files. */
+  readonly stores: JobStores;
   /** The children that nobody waits for; the run ends when they have ended. */
   readonly background: Promise<unknown>[];
 }

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { isRetried, type PlannedJob, compileJob } from "@steps/gitlab-ci";
 import type { AllowFailure } from "@steps/gitlab-ci/rules";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
@@ -7,6 +7,7 @@ import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
 import { ciJobEnvironment } from "../../ci-job-environment.ts";
+import { type JobStores, storeInputs } from "../../job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
 
@@ -49,7 +50,11 @@ async function attemptJob(
     sha256,
   });
   const sources = { ...work.sources, ...known, pipeline: given };
-  const translated = compileJob(loaded, { jobName: job.name, sources });
+  const translated = compileJob(loaded, {
+    jobName: job.name,
+    sources,
+    artifactsFrom: planned.artifactsOf(work),
+  });
   if (translated.job === undefined) {
     const error = translated.diagnostics.find(({ severity }) => severity === "error");
     return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
@@ -66,7 +71,7 @@ async function attemptJob(
         source: file,
         specDefinition,
         positionOf,
-        inputs: {},
+        inputs: storeInputs(specDefinition, storesOf(context, path)),
         vars,
         env,
         workDir,
@@ -76,6 +81,12 @@ async function attemptJob(
     },
     signal,
   );
+}
+
+// Jobs of a child may have the names of others.
+function storesOf({ stores }: CiContext, path: string): JobStores {
+  if (path === "") return stores;
+  return { ...stores, artifactsDir: join(stores.artifactsDir, "children", sha256(path).slice(0, 16)) };
 }
 
 function isAllowedToFail(allowed: AllowFailure, { outcome }: RunResult): boolean {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isGate, type PlannedJob } from "@steps/gitlab-ci";
 import {
   type GraphJob,
@@ -7,6 +8,7 @@ import {
   type PipelineJob,
   runPipeline,
 } from "@steps/pipeline";
+import { projectStores } from "../../job-stores.ts";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
@@ -20,7 +22,10 @@ export async function runCiPipeline(
   jobs: readonly PipelineJob<PlannedJob>[],
 ): Promise<JobResults> {
   const background: Promise<unknown>[] = [];
-  const results = await runCiJobs({ ...context, background }, { ci, jobs }, context.stop.signal);
+  const { options, project, stateDir, makeFolder } = context;
+  const artifactsDir = options.artifactsDir ?? join(makeFolder(), "artifacts");
+  const stores = { ...projectStores(project, stateDir), artifactsDir };
+  const results = await runCiJobs({ ...context, background, stores }, { ci, jobs }, context.stop.signal);
   // Children may start others.
   for (const child of background) await child;
   return results;

@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { realpathSync } from "node:fs";
+import type { SpecDefinition } from "@steps/model/definition";
+import { sha256 } from "@steps/platform";
+
+/** The folders in which the jobs of a CI file keep files: absolute. */
+export interface JobStores {
+  readonly artifactsDir: string;
+  readonly cacheDir: string;
+}
+
+/** The stores of a project, below the state directory; artifacts stay there until the job runs again. */
+export function projectStores(project: string, stateDir: string): JobStores {
+  const folder = join(stateDir, "gitlab", sha256(realpathSync(project)).slice(0, 16));
+  return { artifactsDir: join(folder, "artifacts"), cacheDir: join(folder, "cache") };
+}
+
+/** The stores that a compiled job asks for, as its inputs. */
+export function storeInputs({ spec }: SpecDefinition, stores: JobStores): Record<string, string> {
+  const known = { artifacts_dir: stores.artifactsDir, cache_dir: stores.cacheDir };
+  return Object.fromEntries(Object.entries(known).filter(([name]) => Object.hasOwn(spec.inputs, name)));
+}
