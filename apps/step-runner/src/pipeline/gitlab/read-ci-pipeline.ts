@@ -1,6 +1,6 @@
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
-import { compileJob, ignoredKeywords, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci";
+import { compileJob, ignoredKeywords, type JudgedPipeline, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci";
 import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
@@ -32,11 +32,13 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
     hasDelays: options.delay,
     isStarted: ({ name, groupName }) => started.has(name) || started.has(groupName),
   }).catch(explainSituation);
-  const found = [...file.diagnostics, ...planned.diagnostics, ...problemsOf(loaded, planned)];
-  showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const { judged } = planned;
-  if (judged === undefined || hasErrors(found)) return undefined;
   const jobs = chooseJobs(planned.jobs, chosenIds(options, loaded, planned));
+  const isShownOnly = options.list || options.graph !== undefined;
+  const problems = judged === undefined || isShownOnly ? [] : problemsOf(loaded, judged, jobs);
+  const found = [...file.diagnostics, ...planned.diagnostics, ...problems];
+  showDiagnostics(options, sortDiagnostics(found, loaded.sources));
+  if (judged === undefined || hasErrors(found)) return undefined;
   const ci: CiPipeline = { loaded, planned, situation, facts, given, originUrl, file: path, path: "", depth: 0 };
   return {
     language: "gitlab-ci",
@@ -57,11 +59,16 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
 }
 
 // The mistakes in jobs are found before any of them runs; the instances of a job share them.
-function problemsOf(loaded: LoadedPipeline, { judged, jobs }: PlannedPipeline): readonly Diagnostic[] {
+function problemsOf(
+  loaded: LoadedPipeline,
+  judged: JudgedPipeline,
+  jobs: PlannedPipeline["jobs"],
+): readonly Diagnostic[] {
   const isIn = new Set(jobs.map(({ id }) => id));
-  return [...(judged?.jobs.values() ?? [])].flatMap(({ job, sources }) => {
-    const isAsked = isIn.has(job.name) && !job.own.has("trigger") && (job.instance?.index ?? 1) === 1;
-    if (!isAsked) return [];
+  const asked = new Set<string>();
+  return [...judged.jobs.values()].flatMap(({ job, sources }) => {
+    if (!isIn.has(job.name) || job.own.has("trigger") || asked.has(job.groupName)) return [];
+    asked.add(job.groupName);
     return compileJob(loaded, { jobName: job.name, sources }).diagnostics;
   });
 }
