@@ -4,7 +4,7 @@ import type { Value } from "@steps/model";
 import { mergeDockerAuth } from "./docker-auth.ts";
 import type { BuiltinPlace, Inputs, Outputs } from "./images/builtin-images.ts";
 import type { GitlabProgram, GitlabResult } from "./gitlab/gitlab-step.ts";
-import { builtinStep, inputVariable } from "./specs/builtin-specs.ts";
+import { builtinStep, inputVariable, JOB_VARIABLE } from "./specs/builtin-specs.ts";
 import { CHECKOUT_PROGRAM } from "./checkout/checkout-step.ts";
 import { BuiltinError } from "./builtin-error.ts";
 
@@ -43,7 +43,10 @@ export async function runBuiltin(name: string, place: BuiltinPlace): Promise<voi
     return becomeScript(inputs, own.env);
   }
   if (name.startsWith(GITLAB_PREFIX)) {
-    const { outputs, exports = {} } = await runGitlab(name.slice(GITLAB_PREFIX.length), inputs, own);
+    const { outputs, exports = {} } = await runGitlab(name.slice(GITLAB_PREFIX.length), inputs, {
+      ...own,
+      env: withJobVariables(ownEnv),
+    });
     write(place, "STEP_OUTPUT_FILE", outputs);
     for (const [variable, { value, isSensitive }] of Object.entries(exports))
       append(place, "STEP_EXPORT_FILE", encodeOutput(variable, value, { isSensitive }));
@@ -60,6 +63,7 @@ const GITLAB: Readonly<Record<string, () => Promise<GitlabProgram>>> = {
   "artifacts-upload": async () => (await import("./gitlab/artifacts/artifacts-upload.ts")).uploadArtifacts,
   "cache-restore": async () => (await import("./gitlab/cache/cache-restore.ts")).restoreCaches,
   "cache-save": async () => (await import("./gitlab/cache/cache-save.ts")).saveCaches,
+  checkout: async () => (await import("./gitlab/sources/get-sources.ts")).getSources,
   cleanup: async () => (await import("./gitlab/prepare/cleanup.ts")).cleanUpJob,
   prepare: async () => (await import("./gitlab/prepare/prepare.ts")).prepareJob,
   release: async () => (await import("./gitlab/release/release.ts")).recordRelease,
@@ -70,6 +74,15 @@ async function runGitlab(name: string, inputs: Inputs, place: BuiltinPlace): Pro
   const program = await GITLAB[name]?.();
   if (program === undefined) throw new BuiltinError("STEP_NOT_FOUND", `distributed step "gitlab/${name}" not found`);
   return await program(inputs, place);
+}
+
+/** The environment with the variables by which GitLab tells a job about itself. */
+function withJobVariables({ [JOB_VARIABLE]: text = "{}", ...env }: BuiltinPlace["env"]): BuiltinPlace["env"] {
+  const variables = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  const told = variables.flatMap(([name, value]): [string, string][] =>
+    /^(?:CI|GITLAB)_/.test(name) && typeof value === "string" ? [[name, value]] : [],
+  );
+  return { ...Object.fromEntries(told), ...env };
 }
 
 async function runImages(name: string, inputs: Inputs, place: BuiltinPlace): Promise<Outputs> {

@@ -32,7 +32,8 @@ export async function updateSubmodules(git: CheckoutGit, { tree, inputs, source,
   place.log("Brought the submodules");
 }
 
-function settingsFor(remote: Remote | undefined): string[] {
+/** Settings by which submodules on the server of the project are fetched as the project is. */
+export function settingsFor(remote: Remote | undefined): string[] {
   const settings = ["protocol.https.allow=always", "protocol.ssh.allow=always"];
   // The URLs of submodules may be relative to that of the origin. The origin of the workspace may hold credentials,
   // which would be written down, so the URL without them is set here.

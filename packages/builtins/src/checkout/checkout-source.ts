@@ -46,7 +46,8 @@ export async function sourceOf(
   }
 }
 
-function asUrl(origin: string): string {
+/** The URL of what `git` takes for an address: a path, `host:path`, or a URL. */
+export function asUrl(origin: string): string {
   if (origin.startsWith("/")) return `file://${encodeURI(origin)}`;
   const scp = /^((?:[\w.-]+@)?[\w.-]+):(?!\/\/)(.*)$/.exec(origin);
   return scp === null ? origin : `ssh://${scp[1]}/${scp[2]}`;

@@ -85,6 +85,11 @@ const SPECS: Readonly<Record<string, Spec>> = {
  */
 export const VARIABLES_VARIABLE = "STEP_INPUT_VARIABLES";
 
+/** The variable in which the steps that ask for the job's `CI_` variables find all job variables as JSON. */
+export const JOB_VARIABLE = "STEP_JOB_VARIABLES";
+
+const KNOWS_JOB: ReadonlySet<string> = new Set(["gitlab/checkout", "gitlab/prepare"]);
+
 /** The names of the built-in steps. */
 export const BUILTIN_NAMES: readonly string[] = ["script", "gitlab/script", ...Object.keys(SPECS)];
 
@@ -106,7 +111,11 @@ export function builtinStep(name: string): SpecDefinition | undefined {
   });
   const files = { STEP_OUTPUT_FILE: "${{ output_file }}", STEP_EXPORT_FILE: "${{ export_file }}" };
   const variables: Record<string, string> =
-    name === "script_legacy" ? { [VARIABLES_VARIABLE]: "${{ toJson(vars) }}" } : {};
+    name === "script_legacy"
+      ? { [VARIABLES_VARIABLE]: "${{ toJson(vars) }}" }
+      : KNOWS_JOB.has(name)
+        ? { [JOB_VARIABLE]: "${{ toJson(vars) }}" }
+        : {};
   const env = { ...(Object.fromEntries(inputs) as Record<string, string>), ...variables, ...files };
   return { spec, definition: { type: "exec", command: ["${{ step_dir }}/step-runner", "builtin", name], env } };
 }

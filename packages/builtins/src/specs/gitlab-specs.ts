@@ -1,5 +1,5 @@
 import type { InputSpec, Spec } from "@steps/model/definition";
-import { flag, list, optional, output, struct, text } from "./spec-fields.ts";
+import { flag, list, number, optional, output, struct, text } from "./spec-fields.ts";
 
 const ARTIFACTS_DIR = text("The folder in which jobs keep their artifacts: absolute");
 const CACHE_DIR = text("The folder in which caches are kept: absolute");
@@ -83,6 +83,39 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
         "array",
         "For each: `key`, `saved` (false where it has the same files already), `digest`, `size`, `files`",
       ),
+    },
+  },
+  "gitlab/checkout": {
+    description: "Brings the commit of a project into the project's folder, as the `GIT_` variables of GitLab say.",
+    inputs: {
+      strategy: {
+        ...optional("`fetch`, `clone` (the folder is emptied before), `none`, or `empty`"),
+        default: "fetch",
+      },
+      url: {
+        ...optional("The repository; empty for CI_REPOSITORY_URL. Its credentials are for this step alone"),
+        isSensitive: true,
+      },
+      sha: optional("The commit; empty for CI_COMMIT_SHA, or where that is not set for what the ref stands for"),
+      ref: optional("The branch or tag; empty for CI_COMMIT_REF_NAME"),
+      depth: { ...number("How many commits are fetched; 0 for all"), default: 0 },
+      refspecs: list("What is fetched; empty for all branches and tags"),
+      checkout: { ...flag("Check the commit out, and clean the tree"), default: true },
+      clean_flags: { ...optional("Flags of `git clean`, or `none`"), default: "-ffdx" },
+      fetch_flags: { ...optional("More flags of `git fetch`, or `none`"), default: "--prune --quiet" },
+      submodules: struct(
+        "`{strategy, depth, paths, update_flags}`; the strategy is `none`, `normal` or `recursive`. Those on the server of the project are always fetched by HTTPS where the project is",
+      ),
+      lfs: flag("Bring the files of git-lfs"),
+      attempts: { ...number("How often it is tried, 1 to 10"), default: 1 },
+      disposable: flag(
+        "What is in the folder may be removed. Without it the step refuses to remove what no commit has",
+      ),
+    },
+    outputs: {
+      sha: output("string", "The commit that is checked out; empty without one"),
+      ref: output("string", "The branch or tag"),
+      dir: output("string", "The project's folder"),
     },
   },
   "gitlab/cleanup": {

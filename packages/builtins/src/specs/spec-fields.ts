@@ -20,6 +20,11 @@ export function flag(description: string): InputSpec {
   return { type: "boolean", isSensitive: false, default: false, description };
 }
 
+/** A required number. */
+export function number(description: string): InputSpec {
+  return { type: "number", isSensitive: false, description };
+}
+
 /** An output. */
 export function output(type: OutputSpec["type"], description?: string): OutputSpec {
   return description === undefined ? { type, isSensitive: false } : { type, isSensitive: false, description };
