@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
-import { givenVariables } from "./given-variables.ts";
+import { givenVariables, readInputs } from "./given-variables.ts";
 import { type LoadedSource, loadSource, type LoadSourceOptions } from "./load-source.ts";
 import { readSource } from "./read-source.ts";
 import { readVariablesFile } from "./situation/read-variables-file.ts";
@@ -35,10 +35,13 @@ export interface CiPlace {
 
 /** Loads a CI file, and shows what is wrong with it. `undefined` if it cannot be used. @throws {UsageError} */
 export async function loadCiFile(options: Omit<CiFileOptions, "jobName">, path: string): Promise<CiFile | undefined> {
-  if (options.input.length > 0) throw new UsageError("--input is given", "Only workflows of GitHub take inputs.");
   const source = readSource(path);
   const place = placeOf(options, path);
-  const { pipeline, readable: _, ...loaded } = await loadSource(options, source, place);
+  const {
+    pipeline,
+    readable: _,
+    ...loaded
+  } = await loadSource(options, source, { ...place, inputs: readInputs(options.input) });
   if (pipeline !== undefined) return { pipeline, ...loaded, ...place };
   showDiagnostics(options, loaded.diagnostics);
   return undefined;

@@ -7,8 +7,8 @@ import {
   type IncludeServer,
   withCredentials,
 } from "@steps/engine/includes";
-import { loadPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
-import { createIncludeRules, type Situation, SituationError } from "@steps/gitlab-ci/rules";
+import { type LoadFailure, loadPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
+import { createIncludeRules, createInputTools, type Situation, SituationError } from "@steps/gitlab-ci/rules";
 import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/variables";
 import type { Source } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";
@@ -26,6 +26,8 @@ export interface SourcePlace {
   readonly workDir: string;
   /** The variables that includes may use besides those of the situation. */
   readonly predefined: Readonly<Record<string, string>>;
+  /** The inputs of the pipeline, as texts. Default: none. */
+  readonly inputs?: Readonly<Record<string, string>> | undefined;
   /** The situation; absent where it is to be read if something is included. */
   readonly local?: GivenSituation | undefined;
 }
@@ -45,9 +47,12 @@ export async function loadSource(
   source: Source,
   place: SourcePlace,
 ): Promise<LoadedSource> {
+  const inputTexts = place.inputs;
   // Most files include nothing: then neither git nor the cache has anything to say.
   if (!/\binclude\b/.test(source.text)) {
-    return { ...(await loadPipeline(source)), local: place.local, files: [], resources: [] };
+    const loadFile = (): LoadFailure => ({ problem: "Nothing is included" });
+    const result = await loadPipeline(source, { loadFile, inputTexts, ...createInputTools() });
+    return { ...result, local: place.local, files: [], resources: [] };
   }
   const { workDir } = place;
   const local = place.local ?? (await readGivenSituation(options, { workDir, path: source.name }));
@@ -71,6 +76,8 @@ export async function loadSource(
     loadFile: includes.loadFile,
     listFiles: includes.listFiles,
     includeRules: createIncludeRules({ situation: withFilesOf(local.situation, includes.filesOf), variables: seen }),
+    inputTexts,
+    ...createInputTools(),
     variables: { ...place.predefined, ...textsOf(seen) },
     masked: new Set(options.maskVariable),
   });

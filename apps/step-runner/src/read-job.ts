@@ -22,10 +22,11 @@ export const jobFlags = {
     }),
   }),
   ...includeFlags,
-  ...grouped("A workflow of GitHub", {
+  ...grouped("The file", {
     input: flag.list({
       placeholder: "NAME=VALUE",
-      summary: "An input of a workflow (workflow_dispatch, workflow_call); repeat for more",
+      summary:
+        "An input of a workflow (workflow_dispatch, workflow_call) or of a .gitlab-ci.yml (spec:inputs); repeat for more",
     }),
   }),
 };

@@ -8,13 +8,13 @@ import {
   type WorkflowOptions,
 } from "@steps/github-compiler";
 import { describeJob, type GithubOptions } from "@steps/engine/github";
-import { createObject, type Value } from "@steps/model";
+import type { Value } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { absolute } from "./absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { readSource } from "./read-source.ts";
-import { givenVariables } from "./given-variables.ts";
+import { givenVariables, readInputs } from "./given-variables.ts";
 import type { CiFileOptions } from "./load-ci-file.ts";
 import { type GithubFlagOptions, githubOptions } from "./github-flags.ts";
 import { localVariables } from "./local-variables.ts";
@@ -88,16 +88,6 @@ function isDispatched({ input }: Pick<ReadWorkflowOptions, "input">, source: Sou
   const { events } = listWorkflowJobs(source);
   const isByHand = input.length > 0 || (github.event === undefined && !events.includes("push"));
   return isByHand && events.includes("workflow_dispatch");
-}
-
-function readInputs(given: readonly string[]): Record<string, string> {
-  const inputs = createObject<string>();
-  for (const text of given) {
-    const at = text.indexOf("=");
-    if (at < 1) throw new UsageError(`--input is "${text}"`, "It takes a name and a value: --input NAME=VALUE.");
-    inputs[text.slice(0, at)] = text.slice(at + 1);
-  }
-  return inputs;
 }
 
 function inputsOf(event: Value): Record<string, Value> {

@@ -24,6 +24,8 @@ export interface CheckOptions extends CompileOptions {
   readonly jobName?: string | undefined;
   /** Where a CI file takes from what it includes, and what its variables are. */
   readonly loading: LoadSourceOptions & Parameters<typeof placeOf>[0];
+  /** The inputs of a CI file, as texts. */
+  readonly inputs: Readonly<Record<string, string>>;
 }
 
 /** Reads a file and says what is wrong with it: a step file, a list of steps, JSON, or the jobs of a CI file. */
@@ -59,11 +61,11 @@ function problem(code: string, message: string): Diagnostic {
   return { severity: "error", code, message };
 }
 
-async function checkJobs(source: Source, { jobName, loading }: CheckOptions): Promise<readonly Diagnostic[]> {
+async function checkJobs(source: Source, { jobName, loading, inputs }: CheckOptions): Promise<readonly Diagnostic[]> {
   const place = placeOf(loading, source.name);
   const { predefined, overrides } = place;
   const optionsOf = (name: string) => ({ predefined: { ...predefined, CI_JOB_NAME: name }, overrides });
-  const { pipeline, readable, diagnostics } = await loadSource(loading, source, place);
+  const { pipeline, readable, diagnostics } = await loadSource(loading, source, { ...place, inputs });
   if (jobName !== undefined) {
     const ofJob = pipeline && compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
     return withoutRepeated([...diagnostics, ...(ofJob ?? [])]);

@@ -5,6 +5,7 @@ import { isStepsError } from "@steps/model";
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { formatReference, type StepReference } from "@steps/model/reference";
 import type { InputOptions } from "../read-input.ts";
+import { readInputs } from "../given-variables.ts";
 import { openEngine } from "../open-engine.ts";
 import { readSource } from "../read-source.ts";
 import { parseArgument, readReference } from "../reference-argument.ts";
@@ -36,7 +37,7 @@ export async function checkInputs(given: ValidateOptions, named: readonly string
 
 function checkOptions(given: ValidateOptions): CheckOptions {
   const { lenient, strict, jobName } = given;
-  return { isLenient: lenient, requiresTypes: strict, jobName, loading: given };
+  return { isLenient: lenient, requiresTypes: strict, jobName, loading: given, inputs: readInputs(given.input) };
 }
 
 async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {

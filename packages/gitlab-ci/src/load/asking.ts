@@ -1,23 +1,37 @@
-import type { YamlNode } from "@steps/source";
+import type { Value } from "@steps/model";
+import type { YamlNode, YamlScalar } from "@steps/source";
+import type { CiReport } from "../ci-rules.ts";
 import type {
   ConditionScope,
   FileRequest,
   IncludeRules,
+  InputCondition,
   ListFiles,
   ListRequest,
   LoadedFile,
   LoadFailure,
   LoadFile,
+  MatchPattern,
+  PatternVerdict,
 } from "./load-file.ts";
 
 type Question =
   | { readonly kind: "files"; readonly requests: readonly FileRequest[] }
   | { readonly kind: "list"; readonly request: ListRequest }
-  | { readonly kind: "rules"; readonly rules: YamlNode; readonly scope: ConditionScope };
+  | { readonly kind: "rules"; readonly rules: YamlNode; readonly scope: ConditionScope }
+  | { readonly kind: "pattern"; readonly pattern: string; readonly text: string }
+  | ({ readonly kind: "condition" } & AskedCondition);
+
+/** The condition of a rule of an input, with the inputs that it names. */
+interface AskedCondition {
+  readonly condition: YamlScalar;
+  readonly inputs: ReadonlyMap<string, Value>;
+  readonly report: CiReport;
+}
 
 type FileAnswer = LoadedFile | LoadFailure;
 type ListAnswer = readonly string[] | LoadFailure;
-type Answer = readonly FileAnswer[] | ListAnswer | boolean;
+type Answer = readonly FileAnswer[] | ListAnswer | PatternVerdict | undefined;
 
 /** A part of the loader that asks for what is outside: the same code runs with answers at once and with answers later. */
 export type Asking<T> = Generator<Question, T, Answer>;
@@ -29,6 +43,10 @@ export interface Answerers {
   readonly listFiles?: ListFiles | undefined;
   /** Absent: an include with rules is refused. */
   readonly includeRules?: IncludeRules | undefined;
+  /** Absent: an input with `regex` is refused. */
+  readonly matchPattern?: MatchPattern | undefined;
+  /** Absent: an input with a rule that has `if` is refused. */
+  readonly inputCondition?: InputCondition | undefined;
 }
 
 /** Asks for files, all at once. */
@@ -44,6 +62,16 @@ export function* askForList(request: ListRequest): Asking<ListAnswer> {
 /** Asks whether rules let a file in. */
 export function* askForVerdict(rules: YamlNode, scope: ConditionScope): Asking<boolean> {
   return (yield { kind: "rules", rules, scope }) as boolean;
+}
+
+/** Asks whether a text matches a pattern; `undefined` when nobody can tell. */
+export function* askForMatch(pattern: string, text: string): Asking<PatternVerdict | undefined> {
+  return (yield { kind: "pattern", pattern, text }) as PatternVerdict | undefined;
+}
+
+/** Asks whether the condition of a rule of an input holds; `undefined` when nobody can tell. */
+export function* askForCondition(asked: AskedCondition): Asking<boolean | undefined> {
+  return (yield { kind: "condition", ...asked }) as boolean | undefined;
 }
 
 /** Answers each question, and waits for the answers. */
@@ -71,7 +99,10 @@ export function answerNow<T>(asking: Asking<T>, answerers: Answerers): T {
 
 const NO_LIST: LoadFailure = { problem: "An include with a wildcard is not supported here" };
 
-function answerOf(question: Question, { loadFile, listFiles, includeRules }: Answerers): unknown {
+function answerOf(question: Question, answerers: Answerers): unknown {
+  const { loadFile, listFiles, includeRules, matchPattern, inputCondition } = answerers;
+  if (question.kind === "pattern") return matchPattern?.(question.pattern, question.text);
+  if (question.kind === "condition") return inputCondition?.(question.condition, question.inputs, question.report);
   if (question.kind === "files") return question.requests.map((request) => loadFile(request));
   if (question.kind === "list") return listFiles?.(question.request) ?? NO_LIST;
   if (includeRules !== undefined) return includeRules(question.rules, question.scope);

@@ -1,5 +1,4 @@
 export { toCiText, toCiValue } from "./ci-value.ts";
-export type { InputCondition, InputTools, MatchPattern } from "./inputs/resolve-inputs.ts";
 export type {
   ComponentFacts,
   ConditionScope,
@@ -7,11 +6,14 @@ export type {
   FileContext,
   FileRequest,
   IncludeRules,
+  InputCondition,
   ListFiles,
   ListRequest,
   LoadedFile,
   LoadFailure,
   LoadFile,
+  MatchPattern,
+  PatternVerdict,
 } from "./load-file.ts";
 export {
   loadPipeline,

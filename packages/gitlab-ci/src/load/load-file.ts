@@ -1,5 +1,6 @@
 import type { Source } from "@steps/model/diagnostic";
-import type { YamlNode } from "@steps/source";
+import type { Value } from "@steps/model";
+import type { YamlNode, YamlScalar } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
 
 /** The project and the state of it in which a file looks for local files. */
@@ -94,3 +95,16 @@ export interface ConditionScope {
 
 /** Says whether the `rules` of an include let the file in. */
 export type IncludeRules = (rules: YamlNode, scope: ConditionScope) => Eventually<boolean>;
+
+/** Whether a text matches, or what is wrong with the pattern: a lower-case clause. */
+export type PatternVerdict = boolean | { readonly message: string };
+
+/** Says whether a text matches a regular expression of RE2 anywhere, or what is wrong with the expression. */
+export type MatchPattern = (pattern: string, text: string) => Eventually<PatternVerdict>;
+
+/** Says whether the `if` of an input's rule holds for the values of the other inputs; what is wrong is reported. */
+export type InputCondition = (
+  condition: YamlScalar,
+  inputs: ReadonlyMap<string, Value>,
+  report: CiReport,
+) => Eventually<boolean>;

@@ -5,7 +5,6 @@ import { type Answerers, answerLater, answerNow, type Asking } from "./asking.ts
 import { resolveExtends } from "./extends.ts";
 import { expandFile } from "./include/expand-includes.ts";
 import type { Loading } from "./include/loading.ts";
-import type { InputTools } from "./inputs/resolve-inputs.ts";
 import { buildJobs } from "./jobs/build-jobs.ts";
 import { checkNeeds } from "./jobs/check-needs.ts";
 import { readStages } from "./jobs/stages.ts";
@@ -20,11 +19,13 @@ import { resolveReferences } from "./references.ts";
 import { createShapeChecker } from "./schema/check-shape.ts";
 
 /** The settings and functions that a pipeline is loaded with. */
-export interface LoadPipelineOptions extends Answerers, InputTools {
+export interface LoadPipelineOptions extends Answerers {
   /** The project that local includes of the file are looked up in; by default the project of the pipeline, as it is. */
   readonly context?: FileContext | undefined;
   /** The inputs that the pipeline is given, by name; a number for an input of type number. */
   readonly inputs?: Readonly<Record<string, Value>> | undefined;
+  /** The inputs as texts instead, as on a command line: each is read as the type that the header declares. */
+  readonly inputTexts?: Readonly<Record<string, string>> | undefined;
   /** The variables that includes and `expand_vars` may use, by name; one that is missing is empty in an include. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
   /** The names of variables that `expand_vars` may not show. */
@@ -77,7 +78,7 @@ function* load(source: Source, options: LoadPipelineOptions): Asking<LoadPipelin
 
 function* readRoot(
   source: Source,
-  { context = {}, inputs, variables = {}, masked = new Set(), ...tools }: LoadPipelineOptions,
+  { context = {}, inputs, inputTexts, variables = {}, masked = new Set() }: LoadPipelineOptions,
   { report, sources }: Pick<Loading, "report" | "sources">,
 ): Asking<YamlMapping | undefined> {
   const document = readDocument(source, report);
@@ -85,10 +86,10 @@ function* readRoot(
   const budget = createMergeBudget(report);
   const loaded: Loading["loaded"] = new Map();
   const read: Loading["read"] = new Map([[source, document]]);
-  const state = { report, budget, tools, sources, loaded, read, variables, masked };
+  const state = { report, budget, sources, loaded, read, variables, masked };
   const loading: Loading = { ...state, count: 0, length: source.text.length, isFull: false };
   const given = inputs === undefined ? undefined : inputsNode(inputs);
-  const file = { document, context, component: undefined, inputs: given, at: undefined, path: [] };
+  const file = { document, context, component: undefined, inputs: given, texts: inputTexts, at: undefined, path: [] };
   const merged = yield* expandFile(file, loading);
   // Without a file or an input, much of what follows would be wrong for that reason alone.
   if (report.hasErrors) return undefined;

@@ -93,6 +93,21 @@ one: {needs: [{job: m, parallel: {matrix: [{OS: mac, V: ["1"]}]}}], script: x}
     expect(needs["one"]).toEqual(["m: [mac, 1]"]);
   });
 
+  test("planPipeline() fills the values of an instance into the matrix of what it needs", async () => {
+    const planned = await plan(`
+build: {stage: build, script: b, parallel: {matrix: [{OS: [linux, mac], N: [1, 2]}]}}
+test:
+  script: t
+  parallel: {matrix: [{OS: [linux, mac]}]}
+  needs: [{job: build, parallel: {matrix: [{OS: ["$[[ matrix.OS ]]"], N: [2]}]}}]
+`);
+    const needs = planned.jobs.filter(({ id }) => id.startsWith("test")).map(({ id, needs: all }) => [id, all]);
+    expect(needs).toEqual([
+      ["test: [linux]", ["build: [linux, 2]"]],
+      ["test: [mac]", ["build: [mac, 2]"]],
+    ]);
+  });
+
   test("planPipeline() refuses a need that the rules keep out, unless it is optional", async () => {
     const out = "b: {stage: build, script: x, rules: [{if: $NONE}]}\n";
     const { jobs, diagnostics } = await plan(`${out}t: {needs: [b], script: x}\n`);

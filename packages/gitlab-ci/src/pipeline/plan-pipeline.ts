@@ -85,7 +85,7 @@ function planJob(
   if ((job.instance?.index ?? 1) === 1) report.include(diagnostics);
   return {
     ...one,
-    needs: decision.needs && readNeeds(decision.needs, pipeline),
+    needs: decision.needs && readNeeds(decision.needs, pipeline, job.instance),
     isStarted: isStarted?.(job) === true,
     delayMs: hasDelays && decision.when === "delayed" ? readDuration(decision.startIn ?? "") : undefined,
     terms,

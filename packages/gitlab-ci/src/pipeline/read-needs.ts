@@ -1,6 +1,6 @@
-import type { YamlMapping, YamlNode } from "@steps/source";
+import type { YamlMapping, YamlNode, YamlScalar } from "@steps/source";
 import { readPsychScalar } from "../psych.ts";
-import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
+import type { JobInstance, LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
 import { isList, isMapping, stringOf } from "../load/nodes.ts";
 
 /** A job that another one needs. */
@@ -17,9 +17,16 @@ export interface Need {
 
 /**
  * Reads `needs` as jobs of the same pipeline ([needs](https://docs.gitlab.com/ci/yaml/#needs)). The name of a job with `parallel`
- * stands for all of its instances, or for those that `parallel:matrix` names. Needs of other pipelines and projects are left out.
+ * stands for all of its instances, or for those that `parallel:matrix` names, where `$[[ matrix.NAME ]]` is the value that the
+ * instance of the job itself has. Needs of other pipelines and projects are left out.
+ *
+ * @param instance - The instance of the job whose needs they are; absent for a job that has no instances.
  */
-export function readNeeds(node: YamlNode, { jobs, groups }: Pick<LoadedPipeline, "jobs" | "groups">): readonly Need[] {
+export function readNeeds(
+  node: YamlNode,
+  { jobs, groups }: Pick<LoadedPipeline, "jobs" | "groups">,
+  instance?: JobInstance,
+): readonly Need[] {
   const instancesOf = (name: string): readonly LoadedJob[] => {
     const exact = jobs.get(name);
     return exact === undefined ? (groups.get(name) ?? []) : [exact];
@@ -34,7 +41,7 @@ export function readNeeds(node: YamlNode, { jobs, groups }: Pick<LoadedPipeline,
       isOptional: booleanOf(mapping, "optional") ?? false,
       node: item,
     };
-    const wanted = matrixOf(mapping);
+    const wanted = matrixOf(mapping, instance);
     const found = instancesOf(name).filter(
       (job) => wanted.length === 0 || wanted.some((values) => hasValues(job, values)),
     );
@@ -56,7 +63,7 @@ function booleanOf(mapping: YamlMapping | undefined, key: string): boolean | und
 
 type Values = ReadonlyMap<string, ReadonlySet<string>>;
 
-function matrixOf(mapping: YamlMapping | undefined): readonly Values[] {
+function matrixOf(mapping: YamlMapping | undefined, instance: JobInstance | undefined): readonly Values[] {
   const parallel = mapping?.entries.get("parallel")?.value;
   const matrix = parallel !== undefined && isMapping(parallel) ? parallel.entries.get("matrix")?.value : undefined;
   return (matrix === undefined ? [] : itemsOf(matrix))
@@ -66,7 +73,7 @@ function matrixOf(mapping: YamlMapping | undefined): readonly Values[] {
         new Map(
           [...entries].map(([name, { value }]) => [
             name,
-            new Set(itemsOf(value).flatMap((item) => (item.kind === "scalar" ? [readPsychScalar(item).text] : []))),
+            new Set(itemsOf(value).flatMap((item) => (item.kind === "scalar" ? [valueOf(item, instance)] : []))),
           ]),
         ),
     );
@@ -77,4 +84,12 @@ function hasValues({ instance }: LoadedJob, values: Values): boolean {
     const node = instance?.variables.get(name);
     return node?.kind === "scalar" && wanted.has(readPsychScalar(node).text);
   });
+}
+
+const OWN_VALUE = /^\$\[\[\s*matrix\s*\.\s*([A-Za-z0-9_-]+)\s*\]\]$/;
+
+function valueOf(node: YamlScalar, instance: JobInstance | undefined): string {
+  const { text } = readPsychScalar(node);
+  const own = instance?.variables.get(OWN_VALUE.exec(text)?.[1] ?? "");
+  return own?.kind === "scalar" ? readPsychScalar(own).text : text;
 }

@@ -15,6 +15,7 @@ export { type IfDoubt, type IfNode, parseIf, type ParsedIf } from "./if/parse-if
 export { type CompiledPattern, type CompilePattern, loadPatterns, PatternError } from "./if/patterns.ts";
 export { createGlob, type Glob } from "./glob.ts";
 export { createIncludeRules } from "./include-rules.ts";
+export { createInputTools, type InputTools } from "./input-tools.ts";
 export { readJobRules } from "./read-job-rules.ts";
 export { readRules, type RuleOwner } from "./read-rules.ts";
 export type { AllowFailure, Condition, JobRules, PathsCondition, Policy, Rule, When } from "./rule.ts";

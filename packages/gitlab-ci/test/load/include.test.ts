@@ -99,6 +99,9 @@ describe("include", () => {
     expect(complaints(load("include: a.yml\nz: {script: s}", { "a.yml": "include: a.yml" }))).toEqual([
       "error include-cycle a.yml:1",
     ]);
+    const round = { "a.yml": "include: b.yml", "b.yml": "include: c.yml", "c.yml": "include: a.yml" };
+    const [{ message } = {}] = load("include: a.yml\nz: {script: s}", round).diagnostics;
+    expect(message).toBe(`"a.yml" includes itself by way of "b.yml", "c.yml"`);
     const many = `include: [${Array.from({ length: 151 }, () => "a.yml").join(", ")}]\nz: {script: s}`;
     expect(complaints(load(many, { "a.yml": "a: {script: s}" }))).toEqual(["error too-many-includes .gitlab-ci.yml:1"]);
     const two = { "a.yml": "include: [b.yml, b.yml]", "b.yml": "include: [c.yml, c.yml]", "c.yml": "c: {script: s}" };

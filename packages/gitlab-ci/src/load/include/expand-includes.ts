@@ -28,17 +28,21 @@ export function* expandFile(file: OpenFile, loading: Loading): Asking<YamlMappin
 
 function* expandIncluded(found: FoundFile, parent: OpenFile, loading: Loading): Asking<YamlMapping | undefined> {
   const { file, document, include, node, key } = found;
-  const name = JSON.stringify([key, include.inputs === undefined ? null : toCiValue(include.inputs)]);
-  if (parent.path.includes(name)) {
-    loading.report.error(node, {
-      code: "include-cycle",
-      message: `${quote(document.source.name)} includes itself`,
-    });
+  const { name } = document.source;
+  const id = JSON.stringify([key, include.inputs === undefined ? null : toCiValue(include.inputs)]);
+  const start = parent.path.findIndex((one) => one.id === id);
+  if (start !== -1) {
+    const between = parent.path.slice(start + 1).map((one) => quote(one.name));
+    const way = between.length === 0 ? "" : ` by way of ${between.join(", ")}`;
+    loading.report.error(node, { code: "include-cycle", message: `${quote(name)} includes itself${way}` });
     return undefined;
   }
   const { context } = file;
   // A component's own files know what their component is called.
   const component = file.component ?? (key.startsWith('{"kind":"local"') ? parent.component : undefined);
   const { inputs } = include;
-  return yield* expandFile({ document, context, component, inputs, at: node, path: [...parent.path, name] }, loading);
+  return yield* expandFile(
+    { document, context, component, inputs, at: node, path: [...parent.path, { id, name }] },
+    loading,
+  );
 }

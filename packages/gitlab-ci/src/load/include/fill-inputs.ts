@@ -8,26 +8,29 @@ import { isMapping, isNull } from "../nodes.ts";
 import { interpolate } from "../inputs/interpolate.ts";
 import { type Header, type InputSpec, readHeader, readInputs } from "../inputs/read-header.ts";
 import { resolveInputs } from "../inputs/resolve-inputs.ts";
+import { nodesOfTexts } from "../inputs/nodes-of-texts.ts";
 
 const HEADER_KINDS: readonly IncludeKind[] = ["local", "project", "remote"];
 
 /** A file's configuration with the inputs of its header filled in; without a header it is left as it is. */
 export function* fillInputs(file: OpenFile, loading: Loading): Asking<YamlMapping> {
-  const { document, inputs: given, at } = file;
-  const { report, tools, variables, masked } = loading;
+  const { document, inputs, texts, at } = file;
+  const { report, variables, masked } = loading;
   const { header: node, config } = document;
   if (node === undefined) {
+    const given = inputs ?? (texts && nodesOfTexts(texts, new Map()));
     if (given !== undefined) refuseInputs(given, loading);
     return config;
   }
   const header = readHeader(node, report);
   const specs = yield* withIncluded(header, file, loading);
-  const inputs = resolveInputs({ specs, given, at }, tools, report);
+  const given = texts === undefined ? inputs : nodesOfTexts(texts, specs);
+  const values = yield* resolveInputs({ specs, given, at }, report);
   // A value that is missing was reported, and would be reported again wherever it is used.
-  if (inputs.size < specs.size) return config;
+  if (values.size < specs.size) return config;
   const facts = componentNodes(file);
   const component = new Map([...facts].filter(([name]) => header.component.has(name)));
-  const filled = interpolate(config, { roots: { inputs, component }, variables, masked }, report);
+  const filled = interpolate(config, { roots: { inputs: values, component }, variables, masked }, report);
   return isMapping(filled) ? filled : config;
 }
 

@@ -1,7 +1,6 @@
 import type { Source } from "@steps/model/diagnostic";
 import type { Span, YamlNode } from "@steps/source";
 import type { FunctionContext } from "../inputs/functions.ts";
-import type { InputTools } from "../inputs/resolve-inputs.ts";
 import type { FileContext, LoadedFile, LoadFailure } from "../load-file.ts";
 import type { CiReport } from "../../ci-rules.ts";
 import type { MergeBudget } from "../merge.ts";
@@ -12,7 +11,6 @@ import type { CiDocument } from "../read-document.ts";
 export interface Loading extends FunctionContext {
   readonly report: CiReport;
   readonly budget: MergeBudget;
-  readonly tools: InputTools;
   /** The files in the order in which they were included. */
   readonly sources: Set<Source>;
   /** The files that were loaded before, by request. */
@@ -34,10 +32,12 @@ export interface OpenFile {
   readonly component: LoadedFile["component"];
   /** The mapping of inputs that it is given. */
   readonly inputs: YamlNode | undefined;
+  /** Inputs that are given as texts instead, to the file of the pipeline alone. */
+  readonly texts?: Readonly<Record<string, string>> | undefined;
   /** The include that asked for it; `undefined` for the file of the pipeline. */
   readonly at: Span | undefined;
-  /** The files that include it, outermost first, with their inputs. */
-  readonly path: readonly string[];
+  /** The files that include it, outermost first: each by what asked for it with its inputs, and by its name. */
+  readonly path: readonly { readonly id: string; readonly name: string }[];
 }
 
 /** The fields of a component as nodes, with the place of the include. */

@@ -1,25 +1,12 @@
 import type { Value } from "@steps/model";
 import { nearest, quote } from "@steps/model/diagnostic";
 import type { Span, YamlNode, YamlScalar } from "@steps/source";
+import { type Asking, askForCondition, askForMatch } from "../asking.ts";
 import { readPsychScalar } from "../../psych.ts";
 import { toCiText, toCiValue } from "../ci-value.ts";
 import type { CiReport } from "../../ci-rules.ts";
 import { isMapping, isNull, stringOf } from "../nodes.ts";
 import type { InputRule, InputSpec, InputType } from "./read-header.ts";
-
-/** Says whether a text matches a regular expression of RE2 anywhere, or what is wrong with the expression. */
-export type MatchPattern = (pattern: string, text: string) => boolean | { readonly message: string };
-
-/** Says whether the `if` of an input's rule holds for the values of the other inputs; what is wrong is reported. */
-export type InputCondition = (condition: YamlScalar, inputs: ReadonlyMap<string, Value>, report: CiReport) => boolean;
-
-/** The functions that resolving inputs needs from its caller. */
-export interface InputTools {
-  /** Absent: an input with `regex` is refused. */
-  readonly matchPattern?: MatchPattern | undefined;
-  /** Absent: an input with a rule that has `if` is refused. */
-  readonly inputCondition?: InputCondition | undefined;
-}
 
 /** The inputs of one file: what is declared and what is given. */
 export interface InputsOfFile {
@@ -32,17 +19,12 @@ export interface InputsOfFile {
 
 interface State extends InputsOfFile {
   readonly report: CiReport;
-  readonly tools: InputTools;
   readonly values: Map<string, YamlNode | "open" | undefined>;
 }
 
 /** The value of each input: what is given, else the default. What does not fit its declaration is reported. */
-export function resolveInputs(
-  inputs: InputsOfFile,
-  tools: InputTools,
-  report: CiReport,
-): ReadonlyMap<string, YamlNode> {
-  const state: State = { ...inputs, report, tools, values: new Map() };
+export function* resolveInputs(inputs: InputsOfFile, report: CiReport): Asking<ReadonlyMap<string, YamlNode>> {
+  const state: State = { ...inputs, report, values: new Map() };
   const { given, specs } = inputs;
   if (given !== undefined && !isMapping(given) && !isNull(given)) {
     report.error(given, { code: "invalid-include", message: `"inputs" is not a mapping of names and values` });
@@ -50,7 +32,7 @@ export function resolveInputs(
   for (const [name, { key }] of isMapping(given) ? given.entries : []) {
     if (!specs.has(name)) reportUnknown(name, key, state);
   }
-  for (const name of specs.keys()) valueOf(name, state);
+  for (const name of specs.keys()) yield* valueOf(name, state);
   return new Map([...state.values].flatMap(([name, value]) => (typeof value === "object" ? [[name, value]] : [])));
 }
 
@@ -64,7 +46,7 @@ function reportUnknown(name: string, key: YamlScalar, { specs, report }: State):
   });
 }
 
-function valueOf(name: string, state: State): YamlNode | undefined {
+function* valueOf(name: string, state: State): Asking<YamlNode | undefined> {
   const before = state.values.get(name);
   if (before !== undefined && before !== "open") return before;
   if (state.values.has(name)) {
@@ -72,7 +54,7 @@ function valueOf(name: string, state: State): YamlNode | undefined {
     return undefined;
   }
   state.values.set(name, "open");
-  const value = resolve(name, state);
+  const value = yield* resolve(name, state);
   state.values.set(name, value);
   return value;
 }
@@ -84,10 +66,10 @@ function reportCircle(name: string, { specs, report }: State): void {
   });
 }
 
-function resolve(name: string, state: State): YamlNode | undefined {
+function* resolve(name: string, state: State): Asking<YamlNode | undefined> {
   const { specs, given, at, report } = state;
   const spec = specs.get(name) as InputSpec;
-  const rule = chooseRule(spec, state);
+  const rule = yield* chooseRule(spec, state);
   const own = isMapping(given) ? given.entries.get(name)?.value : undefined;
   const isGiven = own !== undefined && !isNull(own);
   const value = isGiven ? own : (rule?.default ?? spec.default);
@@ -99,7 +81,7 @@ function resolve(name: string, state: State): YamlNode | undefined {
     return undefined;
   }
   const options = rule?.options ?? spec.options;
-  const finding = findMisfit(value, { type: spec.type, options }) ?? misfitOfPattern(value, spec, state);
+  const finding = findMisfit(value, { type: spec.type, options }) ?? (yield* misfitOfPattern(value, spec, report));
   if (finding === undefined) return value;
   const what = isGiven ? "The value" : "The default";
   report.error(value, {
@@ -141,38 +123,42 @@ function isSame(option: YamlNode, value: YamlNode): boolean {
   return JSON.stringify(toCiValue(option)) === JSON.stringify(toCiValue(value));
 }
 
-function misfitOfPattern(value: YamlNode, { regex }: InputSpec, { tools, report }: State): Misfit | undefined {
+function* misfitOfPattern(value: YamlNode, { regex }: InputSpec, report: CiReport): Asking<Misfit | undefined> {
   const text = stringOf(value);
   if (regex === undefined || text === undefined) return undefined;
-  if (tools.matchPattern === undefined) {
+  const matches = yield* askForMatch(regex.text, text);
+  if (matches === undefined) {
     report.error(regex, { code: "not-supported", message: `"regex" of an input is not supported here` });
     return undefined;
   }
-  const matches = tools.matchPattern(regex.text, text);
   if (typeof matches === "boolean") return matches ? undefined : { problem: `does not match ${quote(regex.text)}` };
   report.error(regex, { code: "invalid-header", message: `The pattern cannot be used: ${matches.message}` });
   return undefined;
 }
 
-function chooseRule({ rules = [] }: InputSpec, state: State): InputRule | undefined {
-  return rules.find(({ condition }) => condition === undefined || holds(condition, state));
+function* chooseRule({ rules = [] }: InputSpec, state: State): Asking<InputRule | undefined> {
+  for (const rule of rules) {
+    if (rule.condition === undefined || (yield* holds(rule.condition, state))) return rule;
+  }
+  return undefined;
 }
 
 const NAMED_INPUT = /\$\[\[\s*inputs\.([A-Za-z0-9_-]+)\s*\]\]/g;
 
-function holds(condition: YamlScalar, state: State): boolean {
-  const { specs, report, tools } = state;
-  const values = new Map<string, Value>();
+function* holds(condition: YamlScalar, state: State): Asking<boolean> {
+  const { specs, report } = state;
+  const inputs = new Map<string, Value>();
   for (const [, name = ""] of condition.text.matchAll(NAMED_INPUT)) {
     if (!specs.has(name)) {
       reportUnknown(name, condition, state);
       return false;
     }
-    const value = valueOf(name, state);
+    const value = yield* valueOf(name, state);
     if (value === undefined) return false;
-    values.set(name, toCiValue(value));
+    inputs.set(name, toCiValue(value));
   }
-  if (tools.inputCondition !== undefined) return tools.inputCondition(condition, values, report);
+  const verdict = yield* askForCondition({ condition, inputs, report });
+  if (verdict !== undefined) return verdict;
   report.error(condition, { code: "not-supported", message: `"if" of an input is not supported here` });
   return false;
 }
