@@ -10,6 +10,7 @@ import { ciJobEnvironment } from "../../ci-job-environment.ts";
 import { type JobStores, storeInputs } from "../../job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
+import { keepArtifacts } from "./keep-artifacts.ts";
 
 /** A job with its pipeline. */
 export interface CiJob {
@@ -18,8 +19,21 @@ export interface CiJob {
   readonly of: InstanceName;
 }
 
-/** Runs a job of a CI file, as often as `retry` says. */
+/** Runs a job of a CI file, and keeps its artifacts where the user wants them. */
 export async function runCiJob(context: CiContext, one: CiJob, signal: AbortSignal): Promise<JobResult> {
+  const result = await runAttempts(context, one, signal);
+  const { artifactsDir: target } = context.options;
+  const { job } = one.work;
+  const { path } = one.ci;
+  if (target !== undefined && job.keywords.has("artifacts")) {
+    const { artifactsDir } = storesOf(context, path);
+    await keepArtifacts({ artifactsDir, job: job.name, path, target });
+  }
+  return result;
+}
+
+// As often as `retry` says.
+async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal): Promise<JobResult> {
   const { ci, work, of } = one;
   const { retry, allowFailure } = work.terms;
   for (let attempt = 1; ; attempt++) {

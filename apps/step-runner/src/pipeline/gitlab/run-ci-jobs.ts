@@ -22,9 +22,8 @@ export async function runCiPipeline(
   jobs: readonly PipelineJob<PlannedJob>[],
 ): Promise<JobResults> {
   const background: Promise<unknown>[] = [];
-  const { options, project, stateDir, makeFolder } = context;
-  const artifactsDir = options.artifactsDir ?? join(makeFolder(), "artifacts");
-  const stores = { ...projectStores(project, stateDir), artifactsDir };
+  const { project, stateDir, makeFolder } = context;
+  const stores = { ...projectStores(project, stateDir), artifactsDir: join(makeFolder(), "artifacts") };
   const results = await runCiJobs({ ...context, background, stores }, { ci, jobs }, context.stop.signal);
   // Children may start others.
   for (const child of background) await child;
