@@ -37,7 +37,7 @@ if (process.argv.includes("--check")) {
   if (run("buf", ["generate"]) !== 0) process.exit(1);
   mkdirSync(dirname(typesFile), { recursive: true });
   writeFileSync(typesFile, jsonTypes(read(root, files[0])));
-  for (const script of ["schemas", "cli-docs", "diagnostics-docs", "conformance-table"]) {
+  for (const script of ["schemas", "cli-docs", "diagnostics-docs", "gitlab-steps-docs", "conformance-table"]) {
     if (run("node", ["--conditions=steps-source", join(root, "scripts", `${script}.mjs`)]) !== 0) process.exitCode = 1;
   }
 }

@@ -12,6 +12,11 @@ const checks = [
   ],
   ["schemas", "node", ["--conditions=steps-source", "scripts/schemas.mjs", "--check"]],
   ["reference of the diagnostics", "node", ["--conditions=steps-source", "scripts/diagnostics-docs.mjs", "--check"]],
+  [
+    "reference of the library of steps",
+    "node",
+    ["--conditions=steps-source", "scripts/gitlab-steps-docs.mjs", "--check"],
+  ],
   ["tables of the conformance cases", "node", ["scripts/conformance-table.mjs", "--check"]],
   ["entries of packages", "node", ["scripts/entries.mjs"]],
   ["layers", "turbo", ["boundaries", "--no-color"]],

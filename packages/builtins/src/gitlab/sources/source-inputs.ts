@@ -26,7 +26,7 @@ export interface SourceInputs {
 }
 
 /** How the submodules are brought. */
-export interface SubmoduleInputs {
+interface SubmoduleInputs {
   readonly strategy: string;
   readonly depth: number;
   readonly paths: readonly string[];
