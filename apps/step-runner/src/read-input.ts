@@ -72,12 +72,14 @@ export async function readTextOrReference(
     return compileSource(options, json === "-" ? readSource("-") : { name: "<argument>", text: json });
   if (path !== undefined && isFile(path)) {
     if (isWorkflow(options, path)) return readWorkflow(options, path);
-    if (options.jobName === undefined && basename(path) !== ".gitlab-ci.yml") return compileFile(options, path);
+    const isOfJobs =
+      options.jobName !== undefined || options.format === "gitlab-ci" || basename(path) === ".gitlab-ci.yml";
+    if (!isOfJobs) return compileFile(options, path);
     return readCiJob(options, path);
   }
   const reference = readReference(options, path);
   if (reference !== undefined) return reference;
-  const isJobNamed = options.jobName !== undefined;
+  const isJobNamed = options.jobName !== undefined || options.format === "gitlab-ci";
   if (isJobNamed || (process.env["STEPS"] === undefined && hasCiFile())) return readCiJob(options, findCiFile());
   return readSteps(options);
 }

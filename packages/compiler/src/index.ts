@@ -14,3 +14,4 @@ export { type CompilerCode, COMPILER_RULES } from "./diagnostic-rules.ts";
 export type { Compiled, CompileOptions } from "./context.ts";
 export { SCHEMA_KINDS, type SchemaKind, schemaOf } from "./schema/schema-of.ts";
 export { patternProblem, type PatternProblem } from "./spec/match-pattern.ts";
+export { writeStepFile } from "./write/write-step-file.ts";

@@ -1,14 +1,18 @@
-import { defineCommand, flag, type OptionsOf } from "@steps/console";
+import { writeStepFile } from "@steps/compiler";
+import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
 import { print } from "@steps/console/terminal";
 import { encodeSpecDefinition } from "@steps/model/baseline";
+import type { SpecDefinition } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-
 import { inputFlags, type InputOptions, readInput } from "../read-input.ts";
 
 const flags = {
   ...inputFlags,
   eager: flag.boolean({ summary: "Compile what the steps name, too, and print the tree" }),
-  output: flag.choice(["json", "yaml"], { summary: "The form of the definition", default: "json" }),
+  output: flag.choice(["json", "yaml", "steps"], {
+    summary:
+      "The form of what is printed: the baseline as JSON or YAML, or a step file with the same steps; a step file with --format gitlab-ci, otherwise JSON",
+  }),
 };
 type Options = OptionsOf<typeof flags>;
 
@@ -27,19 +31,36 @@ export const compile = defineCommand({
   examples: [
     ["step-runner compile ./greet/step.yml", "compile a step file"],
     ["step-runner compile --eager .gitlab-ci.yml --job-name test", "find every mistake of a job before it runs"],
-    ["step-runner compile .gitlab-ci.yml --job-name test --output yaml", "see what a job becomes"],
+    ["step-runner compile --format gitlab-ci --job-name test", "see the steps that a job becomes, as a step file"],
     [`step-runner compile --json '[{"name":"a","script":"echo hi"}]'`, "compile a list of steps"],
   ],
   run,
 });
 
 async function run(options: Options, [path]: readonly string[]): Promise<number> {
+  const { output = options.format === "gitlab-ci" && !options.eager ? "steps" : "json" } = options;
+  if (output === "steps") {
+    if (options.eager) throw new UsageError("--eager is given", "A tree of baselines is JSON or YAML.");
+    const { specDefinition } = await readInput(options, path);
+    if (specDefinition === undefined) return COMMAND_EXITS.input.code;
+    await print(await formatStepFile(specDefinition));
+    return 0;
+  }
   const compiled = options.eager ? await readTree(options, path) : await readBaseline(options, path);
   if (compiled === undefined) return COMMAND_EXITS.input.code;
   await print(
-    options.output === "yaml" ? (await import("yaml")).stringify(compiled) : `${JSON.stringify(compiled, null, 2)}\n`,
+    output === "yaml" ? (await import("yaml")).stringify(compiled) : `${JSON.stringify(compiled, null, 2)}\n`,
   );
   return 0;
+}
+
+async function formatStepFile(specDefinition: SpecDefinition): Promise<string> {
+  const { stringify } = await import("yaml");
+  // Long texts stay on their lines, as an author would leave them.
+  const texts = writeStepFile(specDefinition).map((document) =>
+    stringify(document, { lineWidth: 0, aliasDuplicateObjects: false }),
+  );
+  return texts.join("---\n");
 }
 
 async function readBaseline(options: InputOptions, path: string | undefined): Promise<unknown> {

@@ -84,6 +84,9 @@ export function sourcesHookPhase(context: CompileContext): Phase | undefined {
   return { ...shellPhase(context, "pre_get_sources_script", commands), node };
 }
 
+// As a word: the folder of a project may begin so, too.
+const STEP_RUNNER = /(?:^|[\s;&|()"'`=])\/step-runner(?:$|[\s;&|()"'`])/;
+
 type ShellPhase = Omit<Phase, "node" | "control">;
 
 function shellPhase(context: CompileContext, name: string, commands: readonly string[]): ShellPhase {
@@ -94,7 +97,7 @@ function shellPhase(context: CompileContext, name: string, commands: readonly st
   if (isTrue(values["CI_DEBUG_TRACE"])) inputs["debug_trace"] = true;
   if (isTrue(values["FF_ENABLE_BASH_EXIT_CODE_CHECK"])) inputs["check_for_errors"] = true;
   if (isTrue(values["FF_SCRIPT_SECTIONS"])) inputs["trace_sections"] = true;
-  if ([...commands, ...Object.values(values)].some((part) => part.includes("/step-runner"))) {
+  if ([...commands, ...Object.values(values)].some((part) => STEP_RUNNER.test(part))) {
     inputs["step_runner"] = true;
   }
   return {
