@@ -99,13 +99,6 @@ function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Names of the jobs of a workflow, of a matrix that of its first instance: the steps of all are the same. */
-export function workflowJobNames(options: MaskOptions, path: string): string[] {
-  const { jobs, diagnostics } = listWorkflowJobs(readSource(path));
-  if (jobs.length === 0) showDiagnostics(options, diagnostics);
-  return jobs.map(({ id, instances }) => instances[0]?.choice ?? id);
-}
-
 // A workflow lies in `.github/workflows`, and belongs to the folder above.
 export function projectOf(path: string): string {
   const folder = dirname(absolute(path));

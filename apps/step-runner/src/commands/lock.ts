@@ -21,7 +21,7 @@ export const lock = defineCommand({
   usage: "[FILE|REF]… [flags]",
   description: [
     "Follows everything that the steps name, as compile --eager does, and writes what each branch, tag and URL means now: the " +
-      "commit or digest, and the tree. Of a .gitlab-ci.yml or a workflow of GitHub every job is read. Without an argument the variable STEPS is read, or the .gitlab-ci.yml of this folder or of the nearest above it.",
+      "commit or digest, and the tree. Of a .gitlab-ci.yml or a workflow of GitHub every job is read, also those of workflows that are called. Without an argument the variable STEPS is read, or the .gitlab-ci.yml of this folder or of the nearest above it.",
     "What is named by an expression is found out only when it runs; --locked refuses it unless another step names it, too. " +
       "Folders and archives on this machine are not locked.",
   ],
@@ -36,7 +36,7 @@ export const lock = defineCommand({
 });
 
 async function run(options: Options, named: readonly string[]): Promise<number> {
-  const { lockText } = await import("../lock-text.ts");
+  const { lockText } = await import("../lock/lock-text.ts");
   const locked = await lockText(options, named);
   if (locked === undefined) return COMMAND_EXITS.input.code;
   const name = options.lockFile;

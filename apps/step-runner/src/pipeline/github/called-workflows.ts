@@ -4,6 +4,7 @@ import type { Engine } from "@steps/engine";
 import type { WorkflowCall, WorkflowReference } from "@steps/github-compiler";
 import { isStepsError, messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { Resource } from "@steps/model/event";
 import { publicUrl } from "@steps/model/reference";
 import { decodeSource } from "@steps/model/utf8";
 import { isInside } from "@steps/platform";
@@ -31,13 +32,23 @@ export interface MissingWorkflow {
 export class CalledWorkflows {
   readonly #engine: Engine;
   readonly #known = new Map<string, CalledWorkflow>();
-
+  readonly #resources: Resource[] = [];
   readonly #onRead: (source: Source) => void;
 
   /** @param onRead hears of each file once */
   constructor(engine: Engine, onRead: (source: Source) => void) {
     this.#engine = engine;
     this.#onRead = onRead;
+  }
+
+  /** The workflows that were got, each once. */
+  get found(): readonly CalledWorkflow[] {
+    return [...this.#known.values()];
+  }
+
+  /** The repositories that they came from. */
+  get resources(): readonly Resource[] {
+    return this.#resources;
   }
 
   /** Gets the workflow of a call. @param from the repository of the calling workflow */
@@ -65,7 +76,8 @@ export class CalledWorkflows {
     { url, repository, version }: Extract<WorkflowReference, { readonly kind: "repository" }>,
     signal: AbortSignal,
   ): Promise<WorkflowOrigin> {
-    const { dir } = await this.#engine.cache.resolve({ kind: "git", url, version }, { signal });
+    const { dir, resource } = await this.#engine.cache.resolve({ kind: "git", url, version }, { signal });
+    this.#resources.push(resource);
     const name = url === `https://github.com/${repository}` ? repository : publicUrl(url);
     return { dir, name: `${name}@${version}` };
   }

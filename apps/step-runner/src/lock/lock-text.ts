@@ -2,16 +2,16 @@ import { type CheckedStep, type CheckedTree, CompileError, type Engine } from "@
 import { formatLock, type LockedComponent, lockedOf } from "@steps/engine/components";
 import { jobVariables } from "@steps/engine/environment";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
-import type { StepReference } from "@steps/model/reference";
-import { showDiagnostics } from "./diagnose.ts";
-import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
-import { findCiFile, hasCiFile, loadCiFile } from "./load-ci-file.ts";
-import { readJobOf } from "./read-job.ts";
-import { isWorkflow } from "./is-workflow.ts";
-import { readTextOrReference, readWorkflow, type TextInput, type TextOptions } from "./read-input.ts";
-import { workflowJobNames } from "./read-workflow-job.ts";
-import { StopSignals } from "./signals.ts";
-import { isCiFile } from "./find-files.ts";
+import { showDiagnostics } from "../diagnose.ts";
+import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
+import { findCiFile, hasCiFile, loadCiFile } from "../load-ci-file.ts";
+import { readJobOf } from "../read-job.ts";
+import { isWorkflow } from "../is-workflow.ts";
+import { readTextOrReference, readWorkflow, type TextOptions } from "../read-input.ts";
+import { StopSignals } from "../signals.ts";
+import { isCiFile } from "../find-files.ts";
+import type { LockInput, LockInputs, Locking } from "./lock-inputs.ts";
+import { lockWorkflow } from "./lock-workflow.ts";
 
 /** The lock of everything that is named. `undefined` if something is wrong, which was shown. */
 export async function lockText(
@@ -22,10 +22,11 @@ export async function lockText(
   using stop = new StopSignals();
   const components = new Map<string, LockedComponent>();
   let isWhole = true;
-  const { inputs, included } = await readInputs(options, named);
+  const locking = { engine, signal: stop.signal };
+  const { inputs, included } = await readInputs(options, named, locking);
   for (const component of included) components.set(JSON.stringify(component), component);
   for (const input of inputs) {
-    const tree = await checkInput(options, input, { engine, signal: stop.signal });
+    const tree = await checkInput(options, input, locking);
     if (tree === undefined) isWhole = false;
     else for (const component of componentsOf(tree.root)) components.set(JSON.stringify(component), component);
   }
@@ -33,26 +34,18 @@ export async function lockText(
   return { text: formatLock([...components.values()]), count: components.size };
 }
 
-type LockInput = TextInput | StepReference;
-
-interface LockInputs {
-  readonly inputs: readonly LockInput[];
-  /** The components that included files came from. */
-  readonly included: readonly LockedComponent[];
-}
-
-async function readInputs(options: TextOptions, named: readonly string[]): Promise<LockInputs> {
+async function readInputs(options: TextOptions, named: readonly string[], locking: Locking): Promise<LockInputs> {
   const paths = named.length === 0 && process.env["STEPS"] === undefined && hasCiFile() ? [findCiFile()] : named;
   if (paths.length === 0) return { inputs: [await readTextOrReference(options, undefined)], included: [] };
   const all: LockInputs[] = [];
-  for (const path of paths) all.push(await readNamed(options, path));
+  for (const path of paths) all.push(await readNamed(options, path, locking));
   return { inputs: all.flatMap(({ inputs }) => inputs), included: all.flatMap(({ included }) => included) };
 }
 
-async function readNamed(options: TextOptions, path: string): Promise<LockInputs> {
+async function readNamed(options: TextOptions, path: string, locking: Locking): Promise<LockInputs> {
   if (isWorkflow(options, path)) {
-    const names = options.jobName === undefined ? workflowJobNames({}, path) : [undefined];
-    return { inputs: names.map((name) => readWorkflow(options, path, name)), included: [] };
+    if (options.jobName === undefined) return lockWorkflow(options, path, locking);
+    return { inputs: [readWorkflow(options, path)], included: [] };
   }
   if (!isCiFile(path)) return { inputs: [await readTextOrReference(options, path)], included: [] };
   return readJobs(options, path);
@@ -75,7 +68,7 @@ async function readJobs(options: TextOptions, path: string): Promise<LockInputs>
 async function checkInput(
   { lenient }: TextOptions,
   input: LockInput,
-  { engine, signal }: { readonly engine: Engine; readonly signal: AbortSignal },
+  { engine, signal }: Locking,
 ): Promise<CheckedTree | undefined> {
   const options = { signal, isLenient: lenient, vars: jobVariables(process.env) };
   try {

@@ -1,0 +1,51 @@
+import { lockedOf } from "@steps/engine/components";
+import { compileWorkflowJob, listWorkflowJobs, planWorkflow, type WorkflowOptions } from "@steps/github-compiler";
+import { hasErrors, type Source } from "@steps/model/diagnostic";
+import { showDiagnostics } from "../diagnose.ts";
+import { CalledWorkflows } from "../pipeline/github/called-workflows.ts";
+import { checkCalls } from "../pipeline/github/check-calls.ts";
+import type { TextInput, TextOptions } from "../read-input.ts";
+import { readSource } from "../read-source.ts";
+import { projectOf, workflowFacts } from "../read-workflow-job.ts";
+import type { LockInputs, Locking } from "./lock-inputs.ts";
+
+/** Reads the jobs of a workflow and of all that it calls, and the components that these came from. */
+export async function lockWorkflow(
+  options: TextOptions,
+  path: string,
+  { engine, signal }: Locking,
+): Promise<LockInputs> {
+  const baseDir = options.workDir ?? projectOf(path);
+  const source = readSource(path);
+  const facts = workflowFacts(options, source, baseDir);
+  const workflows = new CalledWorkflows(engine, () => undefined);
+  const { calls, diagnostics } = planWorkflow({ source, ...facts });
+  const origin = { dir: baseDir, name: "" };
+  const problems = [
+    ...diagnostics,
+    ...(await checkCalls({ workflows, facts, signal }, calls, { name: source.name, origin })),
+  ];
+  showDiagnostics({}, problems);
+  // What is wrong was shown: nothing is locked.
+  if (hasErrors(problems)) return { inputs: [{ name: path, specDefinition: undefined, baseDir }], included: [] };
+  const called = workflows.found.map((found) => found.source);
+  return {
+    inputs: [
+      ...jobsOf(source, { ...facts, baseDir }),
+      ...called.flatMap((one) => jobsOf(one, { ...facts, isCalled: true, hasUnknownInputs: true, baseDir })),
+    ],
+    included: workflows.resources.flatMap((resource) => lockedOf(resource) ?? []),
+  };
+}
+
+// Of a matrix the first instance: the steps of all are the same.
+function jobsOf(source: Source, { baseDir, ...options }: WorkflowOptions & { readonly baseDir: string }): TextInput[] {
+  const own = listWorkflowJobs(source, options).jobs.filter(({ isReusable }) => !isReusable);
+  return own.map(({ id, instances }) => {
+    const { specDefinition, positionOf } = compileWorkflowJob(source, {
+      ...options,
+      jobName: instances[0]?.choice ?? id,
+    });
+    return { name: `${source.name} ${id}`, specDefinition, positionOf, baseDir };
+  });
+}
