@@ -14,6 +14,15 @@ export interface JobVariable {
   readonly isFile?: boolean;
 }
 
+/** Something that a runner has to say of a job before it begins. */
+export interface JobNote {
+  readonly level: "info" | "warning" | "error";
+  /** Kebab-case and stable: `container-image`. */
+  readonly code: string;
+  /** At most 4096 bytes. */
+  readonly message: string;
+}
+
 /** A job as a runner has it; one of `definition`, `steps` and `ciScript` says what it does. */
 export interface JobRequest {
   /** The id of the job. Default: chosen at random. The same id again means the same job, never a second one. */
@@ -42,6 +51,8 @@ export interface JobRequest {
    */
   readonly grants?: Readonly<Record<string, string>>;
   readonly maskedValues?: readonly string[];
+  /** What the runner says of the job before it begins: the first notes of the trace. At most 100. */
+  readonly notes?: readonly JobNote[];
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. */
   readonly graceMs?: number;
@@ -75,6 +86,7 @@ export function toRunRequest(job: JobRequest): RunRequest {
     inputs: Object.fromEntries(inputs),
     secrets: { ...job.grants },
     maskedValues: [...(job.maskedValues ?? [])],
+    notes: (job.notes ?? []).map((note) => ({ ...note })),
     timeout: job.timeoutMs === undefined ? undefined : toDuration(job.timeoutMs),
     grace: job.graceMs === undefined ? undefined : toDuration(job.graceMs),
   });

@@ -2,7 +2,7 @@ import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import { execute, type PipeReserve, Reaper } from "@steps/executor";
 import { exitCodeOf, type Job, mapObject, type Outcome, type RuntimeString, sensitive } from "@steps/model";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
-import type { Resource, StepEvent } from "@steps/model/event";
+import type { Resource, RunNote, StepEvent } from "@steps/model/event";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 import { createRecorder, createResultTree, type Recorder } from "@steps/trace";
 import { createJournal, type JournalEvent } from "@steps/trace/journal";
@@ -37,6 +37,8 @@ export interface RunOptions {
   readonly isLenient?: boolean;
   /** How much output is stored of a step and of the whole job, in bytes. Default: 64 MiB and 1 GiB. */
   readonly logLimits?: { readonly stepBytes: number; readonly jobBytes: number };
+  /** What is known of the run before it begins, such as the container it is in: the first notes of its trace. Default: none. */
+  readonly notes?: readonly Pick<RunNote, "level" | "code" | "message">[];
   /** The trace that this run repeats. Absent for a run that is no replay. */
   readonly parentTraceId?: string;
   /** The component that a request has to resolve to, as the replayed trace names it. Absent for a run that is no replay. */
@@ -112,6 +114,7 @@ export async function run(
   const failed = new AbortController();
   const recording = new Recording(journal, masker, hooks, () => failed.abort());
   recording.observe(started(context, { ...options, job }, directory.traceId));
+  for (const note of options.notes ?? []) recording.observe({ type: "note", at: Date.now(), path: "", ...note });
   using own = context.reaper === undefined ? createReaper(context) : undefined;
   const reaper = context.reaper ?? own;
   const executed = await executeJob(

@@ -1,3 +1,4 @@
+import type { RunOptions } from "@steps/engine";
 import type { Job, Status } from "@steps/model";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 
@@ -31,6 +32,8 @@ export interface JobSubmission {
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: that of the service. */
   readonly graceMs?: number;
+  /** What the caller says of the run before it begins. Default: nothing. */
+  readonly notes?: NonNullable<RunOptions["notes"]>;
   /** When true, unknown keys in the step files that are loaded are warnings. Default: false, they are errors. */
   readonly isLenient?: boolean;
 }

@@ -336,6 +336,19 @@ describe("Follow, Cancel, Close, GetTrace", () => {
     expect((await decodeTrace(Buffer.concat(parts).toString())).request?.entry).toBe("service");
   });
 
+  test("what the caller says of a job is the first note of its trace, masked", async () => {
+    const { ours } = await openWorld();
+    const notes = [{ level: "info", code: "container-image", message: "It runs in top-secret-image" }];
+    await ours.run({ id: "a", ...script("true"), maskedValues: ["top-secret"], notes });
+    await drain(ours.follow({ id: "a" }));
+    const parts: Buffer[] = [];
+    for await (const { data } of ours.getTrace({ id: "a" })) parts.push(Buffer.from(data));
+    const trace = await decodeTrace(Buffer.concat(parts).toString());
+    expect(trace.notes?.[0]).toContain("It runs in [MASKED]-image");
+    const error = await refusal(ours.run({ id: "b", ...script("true"), notes: [{ ...notes[0], level: "loud" }] }));
+    expect([error.code, error.rawMessage.split(":")[0]]).toEqual([Code.InvalidArgument, "notes[0].level"]);
+  });
+
   test("a closed job is forgotten", async () => {
     const { ours } = await openWorld();
     await ours.run({ id: "a", ...script("sleep 60") });

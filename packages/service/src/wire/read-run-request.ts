@@ -45,6 +45,7 @@ export async function readRunRequest(
       workDir: readWorkDir(request.workDir, workDir),
     },
     variables,
+    notes: request.notes.map(readNote),
     timeoutMs: timeoutMs === 0 ? undefined : timeoutMs,
     graceMs: readDuration("grace", request.grace),
   };
@@ -96,6 +97,13 @@ function textOf(request: RunRequest, kind: string): string {
 function readVariable(variable: RunRequest["variables"][number]): JobVariable {
   const { key, value, file, masked } = variable;
   return { key, value, isFile: file, isMasked: masked || secretVariableNames([key]).length > 0 };
+}
+
+type Note = NonNullable<JobSubmission["notes"]>[number];
+
+function readNote({ level, code, message }: RunRequest["notes"][number]): Note {
+  // The schema allows no other level.
+  return { level: level as Note["level"], code, message };
 }
 
 function readInputs(request: RunRequest, spec: Spec): Record<string, RuntimeValue> {
