@@ -5,13 +5,16 @@ import type { ContainerCli } from "../client/find-container-cli.ts";
 
 // The runner that goes without a word takes the other end of the pipe with it.
 const SCRIPT = `read -r line; [ "$line" = done ] && exit 0
-rm -rf "$4"
+cli=$1; label=$2; network=$3; folder=$4; shift 4
+rm -rf "$folder"
 for round in 1 2 3 4 5; do
-  ids=$("$1" ps --all --quiet --filter "label=$2")
-  [ -z "$ids" ] || "$1" rm --force --volumes $ids
-  "$1" network rm "$3" && exit 0
+  ids=$("$cli" ps --all --quiet --filter "label=$label")
+  [ -z "$ids" ] || "$cli" rm --force --volumes $ids
+  "$cli" network rm "$network" && break
   sleep 1
-done`;
+done
+[ $# -eq 0 ] || "$cli" "$@"
+rm -rf "$folder"`;
 
 /** Somebody who removes the containers of a job and its network if the runner is killed. */
 export interface Guard {
@@ -19,12 +22,20 @@ export interface Guard {
   release(): void;
 }
 
-/** Starts a shell that waits for the runner's end, in a session of its own. @param options.folder goes, too, if it is there */
-export function startGuard(
-  cli: ContainerCli,
-  { label, network, folder }: { label: string; network: string; folder: string },
-): Guard {
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", cli.program, label, network, folder], {
+/** What a guard removes. */
+export interface Guarded {
+  /** Of the containers. */
+  readonly label: string;
+  readonly network: string;
+  /** It goes, too, if it is there. */
+  readonly folder: string;
+  /** Arguments of the client for when the containers are gone. Default: none. */
+  readonly last?: readonly string[] | undefined;
+}
+
+/** Starts a shell that waits for the runner's end, in a session of its own. */
+export function startGuard(cli: ContainerCli, { label, network, folder, last = [] }: Guarded): Guard {
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", cli.program, label, network, folder, ...last], {
     cwd: "/",
     env: clientVariables(),
     stdio: ["pipe", "ignore", "ignore", ...coverInherited()],

@@ -14,6 +14,20 @@ const TRIES = 5;
 const MAX_ROOT_LENGTH = 50;
 const MAX_NAME_LENGTH = 40;
 
+/** What the network of a job is made with. */
+export interface NetworkOptions {
+  readonly signal: AbortSignal;
+  /** A folder that goes if this process is killed; by default the one for sockets. */
+  readonly folder?: string;
+  /** Arguments of the client for when this process is killed and the containers are gone. Default: none. */
+  readonly last?: readonly string[];
+}
+
+interface NetworkParts extends Omit<NetworkOptions, "signal"> {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** The network of a job, and everything on it that has the job's label. */
 export class JobNetwork {
   readonly name: string;
@@ -24,18 +38,19 @@ export class JobNetwork {
   readonly #guard: Guard;
   readonly #relays: LoopbackRelay[] = [];
 
-  private constructor(cli: ContainerCli, { id, name }: { readonly id: string; readonly name: string }) {
+  private constructor(cli: ContainerCli, { id, name, folder, last }: NetworkParts) {
     this.#cli = cli;
     this.name = name;
     this.label = labelOfJob(id);
     const root = tmpdir().length > MAX_ROOT_LENGTH ? "/tmp" : tmpdir();
     this.socketDir = join(root, name.slice(0, MAX_NAME_LENGTH));
-    this.#guard = startGuard(cli, { label: this.label, network: name, folder: this.socketDir });
+    this.#guard = startGuard(cli, { label: this.label, network: name, folder: folder ?? this.socketDir, last });
   }
 
   /** @param id of the job, that no other job of the engine has @throws {ContainerError} CONTAINER_FAILED */
-  static async create(cli: ContainerCli, id: string, signal: AbortSignal): Promise<JobNetwork> {
-    const network = new JobNetwork(cli, { id, name: `steps-${id.replace(/[^A-Za-z0-9_.-]/g, "-")}` });
+  static async create(cli: ContainerCli, id: string, options: NetworkOptions): Promise<JobNetwork> {
+    const { signal, folder, last } = options;
+    const network = new JobNetwork(cli, { id, name: `steps-${id.replace(/[^A-Za-z0-9_.-]/g, "-")}`, folder, last });
     const args = ["network", "create", `--label=${network.label}`, network.name];
     const { program } = cli;
     const answer = await runBriefly({ program, args, env: process.env, timeoutMs: TIMEOUT_MS, signal });

@@ -80,7 +80,7 @@ async function open(run: Run, scope: ActionScope, wanted: WantedContainers): Pro
     const what = spec === undefined ? "the services of the job" : "the container of the job";
     throw new ExecuteError("CONTAINER_FAILED", `${what} cannot be started: ${problem ?? NO_CLI}`);
   }
-  const network = await JobNetwork.create(cli, run.cookie, run.signal);
+  const network = await JobNetwork.create(cli, run.cookie, { signal: run.signal });
   scope.job.network = network.name;
   const opening = { run, scope, cli, network };
   let failure: StepEnd | undefined;

@@ -1,0 +1,1 @@
+export { dialCommand, type CommandTarget } from "./stdio.ts";
