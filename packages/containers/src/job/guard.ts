@@ -6,7 +6,7 @@ import type { ContainerCli } from "../client/find-container-cli.ts";
 // The runner that goes without a word takes the other end of the pipe with it.
 const SCRIPT = `read -r line; [ "$line" = done ] && exit 0
 cli=$1; label=$2; network=$3; folder=$4; shift 4
-rm -rf "$folder"
+[ $# -gt 0 ] || rm -rf "$folder"
 for round in 1 2 3 4 5; do
   ids=$("$cli" ps --all --quiet --filter "label=$label")
   [ -z "$ids" ] || "$cli" rm --force --volumes $ids

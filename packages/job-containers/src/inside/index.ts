@@ -1,0 +1,2 @@
+export type { AwaitedService, Preparation, Prepared, Restoration } from "./preparation.ts";
+export { prepareContainer, restoreFolders } from "./prepare-container.ts";
