@@ -3,6 +3,7 @@ import { userDirectories } from "@steps/engine/runs";
 import { absolute } from "./absolute.ts";
 import { type LockOptions, type SourceOptions, sourcesOf } from "./component-flags.ts";
 import { baseEnvironment, type EnvironmentOptions } from "./job-flags.ts";
+import type { JobPlace } from "./job-containers/place-job.ts";
 import { launcherDirectory } from "./launcher.ts";
 import { type FetchOptions, runFlags, type RunOptions } from "./run-flags.ts";
 
@@ -13,10 +14,15 @@ type Options = FetchOptions &
   Pick<EnvironmentOptions, "strictEnv" | "jobEnv">;
 
 /**
- * The environment that the steps of a job of a CI file start from. A step-runner that the job calls keeps its files where this one
- * does and fetches from where this one does.
+ * The environment that the steps of a job of a CI file start from; in a container, besides that of its image. Here, a step-runner
+ * that the job calls keeps its files where this one does and fetches from where this one does.
  */
-export function ciJobEnvironment(options: Options, vars: Readonly<Record<string, string>>): Record<string, string> {
+export function ciJobEnvironment(
+  options: Options,
+  vars: Readonly<Record<string, string>>,
+  place: JobPlace,
+): Readonly<Record<string, string>> {
+  if (place.kind === "containers") return options.jobEnv ? vars : {};
   const env = baseEnvironment(options, vars);
   const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
   for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;

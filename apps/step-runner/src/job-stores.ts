@@ -15,6 +15,14 @@ export function projectStores(project: string, stateDir: string): JobStores {
   return { artifactsDir: join(folder, "artifacts"), cacheDir: join(folder, "cache") };
 }
 
+/** The folders among the inputs of a job that are stores. */
+export function storesAmong(inputs: Readonly<Record<string, unknown>>): readonly string[] {
+  return ["artifacts_dir", "cache_dir"].flatMap((name) => {
+    const path = inputs[name];
+    return typeof path === "string" ? [path] : [];
+  });
+}
+
 /** The stores that a compiled job asks for, as its inputs. */
 export function storeInputs({ spec }: SpecDefinition, stores: JobStores): Record<string, string> {
   const known = { artifacts_dir: stores.artifactsDir, cache_dir: stores.cacheDir };

@@ -23,6 +23,7 @@ export const program: Program = {
     bootstrap: async () => (await import("./commands/bootstrap.ts")).bootstrap,
     "steps bootstrap": async () => (await import("./commands/steps-bootstrap.ts")).stepsBootstrap,
     reap: async () => (await import("./commands/reap.ts")).reap,
+    "job-container": async () => (await import("./commands/job-container.ts")).jobContainer,
     builtin: async () => (await import("./commands/builtin.ts")).builtin,
     "trace show": async () => (await import("./commands/trace-show.ts")).traceShow,
     "trace recover": async () => (await import("./commands/trace-recover.ts")).traceRecover,

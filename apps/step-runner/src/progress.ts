@@ -17,6 +17,9 @@ const OF_ACTIONS: ReadonlySet<string> = new Set([
   "node-not-usable",
 ]);
 
+/** Notes that are worth showing although nothing is wrong. */
+const SHOWN: ReadonlySet<string> = new Set(["artifact", "container"]);
+
 /** Shows a run to a person, except for the output of its steps. Everything goes to standard error. */
 export class Progress {
   readonly #terminal = terminalOf(2);
@@ -31,14 +34,20 @@ export class Progress {
   readonly onEvent = (event: JournalEvent): void => {
     if (event.type === "note" && this.#isWorthSaying(event)) this.#say(this.#withStep(event));
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
-    if (event.type === "process-starting" && !this.#isQuiet)
-      this.#say(this.#terminal.dim(`Running step ${this.#nameOf(event.path)}`));
+    if (event.type === "process-starting") this.#sayStep(this.#nameOf(event.path));
     if (event.type === "step-opened") this.#names.set(event.path, event.name);
   };
 
-  // The path of an artifact is worth showing too, because nobody can guess the folder of the run.
+  /** A step of a job in a container runs. */
+  readonly onStep = (name: string): void => this.#sayStep(`name=${name}`);
+
+  #sayStep(name: string): void {
+    if (!this.#isQuiet) this.#say(this.#terminal.dim(`Running step ${name}`));
+  }
+
+  // The path of an artifact is worth showing too, because nobody can guess the folder of the run, and an image may take long.
   #isWorthSaying({ level, code }: Extract<JournalEvent, { readonly type: "note" }>): boolean {
-    return level === "error" || (!this.#isQuiet && (level === "warning" || code === "artifact"));
+    return level === "error" || (!this.#isQuiet && (level === "warning" || SHOWN.has(code)));
   }
 
   // It comes before the line that names the step.

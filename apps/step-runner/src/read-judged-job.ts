@@ -1,10 +1,11 @@
-import { dirname } from "node:path";
-import { compileJob, type JudgedJob, judgeJob } from "@steps/gitlab-ci";
-import { sortDiagnostics } from "@steps/gitlab-ci/load";
+import { compileJob, type CompileJobResult, type JudgedJob, judgeJob } from "@steps/gitlab-ci";
+import { jobNamed, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { hasErrors } from "@steps/model/diagnostic";
 import { sha256 } from "@steps/platform";
 import { showDiagnostics } from "./diagnose.ts";
+import type { ExecutorOptions } from "./job-containers/executor-flags.ts";
+import { type JobPlace, placeJob, withImageName } from "./job-containers/place-job.ts";
 import { type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
 import { jobNameOf, type LocalJob } from "./read-job.ts";
 import { explainSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
@@ -12,10 +13,11 @@ import { explainSituation, type GivenSituationOptions, readGivenSituation } from
 /** A job with where it runs and what its rules say. */
 export interface LocalJudgedJob extends LocalJob {
   readonly judged: JudgedJob;
+  readonly place: JobPlace;
 }
 
 /** The options that say which job is judged, and in what situation. */
-export type JudgeOptions = CiFileOptions & GivenSituationOptions;
+export type JudgeOptions = CiFileOptions & GivenSituationOptions & ExecutorOptions;
 
 /**
  * Reads the job that the flags name, decides whether its rules let it in, and shows what is wrong with it. `undefined` if it cannot
@@ -33,12 +35,19 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
     situation,
     sources: (job) => ({ ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given }),
   }).catch(explainSituation);
-  const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };
-  const known = judged && predefinedVariables({ pipeline, job: judged.facts, runner, sha256 });
-  const sources = judged && { ...judged.sources, ...known };
-  const translated = compileJob(loaded, { jobName, sources, overrides });
-  const found = [...file.diagnostics, ...translated.diagnostics, ...diagnostics];
+  const loadedJob = jobNamed(loaded, jobName);
+  const choice = loadedJob && (await placeJob(options, loadedJob, { workDir, project: pipeline.project }));
+  const compile = (image: string | undefined): CompileJobResult => {
+    const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
+    const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
+    return compileJob(loaded, { jobName, sources, overrides });
+  };
+  const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, compile);
+  const { job } = compiled;
+  const placed = job && choice?.withVariables(job.variables);
+  const found = [...file.diagnostics, ...compiled.diagnostics, ...diagnostics, ...(placed?.diagnostics ?? [])];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
-  const { job } = translated;
-  return job === undefined || judged === undefined || hasErrors(diagnostics) ? undefined : { job, workDir, judged };
+  const place = placed?.place;
+  if (job === undefined || judged === undefined || place === undefined || hasErrors(diagnostics)) return undefined;
+  return { job, workDir, judged, place };
 }

@@ -1,10 +1,12 @@
 import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console/terminal";
-import type { Engine, RunResult } from "@steps/engine";
+import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { Job } from "@steps/model";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
+import type { JobPlace } from "./job-containers/place-job.ts";
+import { type JobRun, runPlacedJob } from "./job-containers/run-placed-job.ts";
 import { openEngine } from "./open-engine.ts";
 import { Progress } from "./progress.ts";
 import type { RunOptions } from "./run-flags.ts";
@@ -27,6 +29,8 @@ export interface RunDefaults {
   readonly outputFile?: string;
   /** How long the job may take, in milliseconds. Default: as long as it needs. */
   readonly timeoutMs?: number;
+  /** Where the job runs. Default: on this machine. */
+  readonly place?: JobPlace;
 }
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
@@ -41,8 +45,9 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
   await using engine = openEngine(options, { excluded: [outputFile, resultsFile] });
   const job = typeof source === "function" ? await source(engine, stop.signal) : source;
-  const result = await engine.run(
-    {
+  const result = await runPlacedJob(engine, options, {
+    place: defaults.place,
+    options: {
       job: withFlags(options, job),
       github: githubOptions(options),
       isLenient: options.lenient,
@@ -50,15 +55,16 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
       graceMs: options.grace,
       hurry: stop.hurry,
     },
-    {
+    hooks: {
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
+      onStep: progress.onStep,
       onOutput: (stream, chunk) => (stream === "stdout" ? output : errors).write(chunk),
       wantsResult: resultsFile !== undefined,
       wantsTrace: outputFile !== undefined,
     },
-    stop.signal,
-  );
+    signal: stop.signal,
+  });
   if (outputFile !== undefined) writeTrace(outputFile, result.trace());
   if (resultsFile !== undefined && result.result !== undefined)
     await writeResults(resultsFile, options.stepResultsFormat, result.result);
@@ -79,7 +85,7 @@ export function withFlags(
   return { ...job, ...given, ...marked, maskedValues: [...options.mask, ...maskedValues] };
 }
 
-function report(options: RunOptions, result: RunResult, outputFile: string | undefined): void {
+function report(options: RunOptions, result: JobRun, outputFile: string | undefined): void {
   const { outcome } = result;
   if (outcome.status !== "success") complain(outcome.error?.message ?? `The job ended: ${outcome.status}`);
   if (result.unmaskable > 0)

@@ -5,11 +5,11 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSy
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { readElf } from "@steps/containers/own-program";
 import { hasProgram, tempDir } from "@steps/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ARGV_VARIABLE } from "../src/bootstrap/start.ts";
 import { VERSION } from "../src/version.ts";
+import { busyboxRoot, findBusybox } from "./busybox-root.ts";
 import { createContainers, hasDocker } from "./containers.ts";
 import { COMMAND } from "./harness.ts";
 
@@ -24,26 +24,8 @@ const containers = createContainers();
 const volume = containers.volume("runtime");
 const images = { busybox: "", musl: "", empty: "", helper: "" };
 
-function findBusybox(): string | undefined {
-  const { stdout } = spawnSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" });
-  const path = stdout.trim() === "" ? undefined : realpathSync(stdout.trim());
-  return path !== undefined && readElf(path)?.interpreter === undefined ? path : undefined;
-}
-
-const busybox = hasProgram("busybox") ? findBusybox() : undefined;
+const busybox = findBusybox();
 const isPossible = hasProgram("docker") && busybox !== undefined && hasDocker();
-
-/** A root with a static busybox and nothing else. */
-function busyboxRoot(): string {
-  const root = tempDir();
-  chmodSync(root, 0o755);
-  for (const dir of ["bin", "tmp", "etc"]) mkdirSync(join(root, dir));
-  chmodSync(join(root, "tmp"), 0o1777);
-  copyFileSync(busybox as string, join(root, "bin/busybox"));
-  for (const name of ["sh", "cat", "cp", "env", "id", "ls", "mkdir", "mv", "stat", "find"])
-    symlinkSync("busybox", join(root, "bin", name));
-  return root;
-}
 
 /** An image like GitLab's helper: the program, certificates and a git. */
 function helperRoot(): string {
@@ -61,10 +43,13 @@ beforeAll(() => {
   if (!isPossible) return;
   const empty = tempDir();
   images.empty = containers.importImage("empty", empty);
-  images.busybox = containers.importImage("busybox", busyboxRoot());
+  images.busybox = containers.importImage(
+    "busybox",
+    busyboxRoot(busybox as string, ["cat", "cp", "env", "id", "ls", "mkdir", "mv", "stat", "find"]),
+  );
   images.helper = containers.importImage("helper", helperRoot());
   if (existsSync(MUSL)) {
-    const root = busyboxRoot();
+    const root = busyboxRoot(busybox as string, ["cat", "cp", "env", "id", "ls", "mkdir", "mv", "stat", "find"]);
     mkdirSync(join(root, "lib"));
     copyFileSync(realpathSync(MUSL), join(root, MUSL));
     chmodSync(join(root, MUSL), 0o755);

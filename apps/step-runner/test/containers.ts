@@ -9,8 +9,8 @@ export function hasDocker(): boolean {
 
 /** Images, volumes and containers of a test file; all have one name before theirs and are removed by `remove()`. */
 export interface Containers {
-  /** Makes an image of a folder. */
-  importImage(name: string, dir: string): string;
+  /** Makes an image of a folder. @param changes instructions of a Dockerfile: `ENV A=b` */
+  importImage(name: string, dir: string, changes?: readonly string[]): string;
   volume(name: string): string;
   /** A name for a container. */
   container(name: string): string;
@@ -29,11 +29,11 @@ export function createContainers(): Containers {
     return `${prefix}-${name}`;
   };
   return {
-    importImage(name, dir) {
+    importImage(name, dir, changes = []) {
       const tag = add("image", name);
-      const { status, stderr } = spawnSync("sh", ["-c", 'tar -C "$0" -c . | docker import - "$1"', dir, tag], {
-        encoding: "utf8",
-      });
+      const script = 'dir=$0; tag=$1; shift; tar -C "$dir" -c . | docker import "$@" - "$tag"';
+      const options = changes.map((change) => `--change=${change}`);
+      const { status, stderr } = spawnSync("sh", ["-c", script, dir, tag, ...options], { encoding: "utf8" });
       if (status !== 0) throw new Error(stderr);
       return tag;
     },

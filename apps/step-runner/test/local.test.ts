@@ -104,7 +104,7 @@ exec:
     await repository.branch("master");
     await using server = await startGitHttpServer(root);
     writeFileSync(join(world.work, ".gitlab-ci.yml"), JOB);
-    const env = { STEP_RUNNER_MIRROR: `https://gitlab.com/=${server.url}/` };
+    const env = { STEP_RUNNER_MIRROR: `https://gitlab.com/=${server.url}/`, STEP_RUNNER_EXECUTOR: "host" };
     const ended = await world.run(["local", "--job-name", "hello-world"], { env });
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("\nhello world\n") });
     expect(readFileSync(join(world.work, "trace.json"), "utf8")).toContain(
@@ -124,7 +124,8 @@ exec:
     await repository.branch("master");
     await using server = await startGitHttpServer(root);
     writeFileSync(join(world.work, ".gitlab-ci.yml"), JOB);
-    const flags = ["--mirror", `https://gitlab.com/=${server.url}/`, "--cache-dir", join(world.dir, "elsewhere")];
+    const mirror = `https://gitlab.com/=${server.url}/`;
+    const flags = ["--executor", "host", "--mirror", mirror, "--cache-dir", join(world.dir, "elsewhere")];
     const ended = await world.run(["local", "--job-name", "hello-world", ...flags]);
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("\nhello world\n") });
     expect(existsSync(join(world.dir, "elsewhere"))).toBe(true);

@@ -16,7 +16,7 @@ export interface JobVariable {
 
 /** Something that a runner has to say of a job before it begins. */
 export interface JobNote {
-  readonly level: "info" | "warning" | "error";
+  readonly level: "debug" | "info" | "warning" | "error";
   /** Kebab-case and stable: `container-image`. */
   readonly code: string;
   /** At most 4096 bytes. */

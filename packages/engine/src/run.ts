@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly logLimits?: { readonly stepBytes: number; readonly jobBytes: number };
   /** What is known of the run before it begins, such as the container it is in: the first notes of its trace. Default: none. */
   readonly notes?: readonly Pick<RunNote, "level" | "code" | "message">[];
+  /** The outcome of a job that could not begin, as one whose container cannot be had: no step of it runs. Default: the steps run. */
+  readonly unbegun?: Outcome;
   /** The trace that this run repeats. Absent for a run that is no replay. */
   readonly parentTraceId?: string;
   /** The component that a request has to resolve to, as the replayed trace names it. Absent for a run that is no replay. */
@@ -117,18 +119,10 @@ export async function run(
   for (const note of options.notes ?? []) recording.observe({ type: "note", at: Date.now(), path: "", ...note });
   using own = context.reaper === undefined ? createReaper(context) : undefined;
   const reaper = context.reaper ?? own;
-  const executed = await executeJob(
-    context,
-    { ...options, job },
-    {
-      directory,
-      masker,
-      recording,
-      hooks,
-      signal: AbortSignal.any([signal, failed.signal]),
-      reaper,
-    },
-  );
+  const parts = { directory, masker, recording, hooks, signal: AbortSignal.any([signal, failed.signal]), reaper };
+  const { unbegun } = options;
+  const executed =
+    unbegun === undefined ? await executeJob(context, { ...options, job }, parts) : { outcome: unbegun, outputs: {} };
   const { outputs } = executed;
   const outcome = journal.failure === undefined ? executed.outcome : failedOutcome(journal.failure, hooks);
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });

@@ -49,11 +49,9 @@ export const IGNORED_KEYWORDS: readonly string[] = [
   "environment",
   "id_tokens",
   "identity",
-  "image",
   "pages",
   "publish",
   "release",
   "secrets",
-  "services",
   "tags",
 ];

@@ -3,6 +3,7 @@ import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { ciJobEnvironment } from "../ci-job-environment.ts";
+import { executorFlags } from "../job-containers/executor-flags.ts";
 import { tellIgnored } from "../tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
 import { absolute } from "../absolute.ts";
@@ -20,12 +21,15 @@ import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-comma
 
 const flags = {
   ...jobFlags,
-  "job-input": flag.pairs({
-    summary: "An input of the job, which its scripts have as ${{ job.inputs.NAME }}; repeat for more",
-  }),
   ...runFlags,
+  ...grouped("The job of a .gitlab-ci.yml", {
+    "job-input": flag.pairs({
+      summary: "An input of the job, which its scripts have as ${{ job.inputs.NAME }}; repeat for more",
+    }),
+  }),
   ...situationFlags,
   ...judgedFlags,
+  ...executorFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
     ...homeFlag,
@@ -59,7 +63,7 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
   if (isWorkflow(options, path)) return runWorkflow(options, path);
   const read = await readJudgedJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;
-  const { job, workDir, judged } = read;
+  const { job, workDir, judged, place } = read;
   if (options.explain) {
     await printExplanation(options, job.name, judged);
     return 0;
@@ -76,11 +80,11 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     positionOf: job.positionOf,
     inputs: { ...options.jobInput, ...storeInputs(job.specDefinition, projectStores(workDir, state)) },
     vars,
-    env: ciJobEnvironment(options, vars),
+    env: ciJobEnvironment(options, vars, place),
     workDir,
     baseDir: workDir,
   } as const;
-  return runJob(options, commandJob, { timeoutMs: job.terms.timeoutMs });
+  return runJob(options, commandJob, { timeoutMs: job.terms.timeoutMs, place });
 }
 
 async function runWorkflow(options: Options, path: string): Promise<number> {

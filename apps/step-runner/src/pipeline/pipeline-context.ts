@@ -11,6 +11,7 @@ import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
 import { absolute } from "../absolute.ts";
 import { baseEnvironment } from "../job-flags.ts";
 import { givenVariables } from "../given-variables.ts";
+import { sweepLeft } from "../job-containers/sweep-once.ts";
 import { openEngine } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
@@ -53,6 +54,8 @@ export async function openPipelineContext(
   if (outputFile !== undefined) assertWritable(outputFile);
   const engine = open.use(openEngine(options, { excluded: [outputFile] }));
   const workspaces = open.use(new Workspaces(stateDir));
+  // What they leave may belong to another user until then.
+  await sweepLeft(stateDir);
   await workspaces.sweep();
   const snapshot = options.inPlace
     ? undefined

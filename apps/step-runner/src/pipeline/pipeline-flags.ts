@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { flag, grouped, type OptionsOf } from "@steps/console";
+import { executorFlags } from "../job-containers/executor-flags.ts";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { situationFlags } from "../situation/situation-flags.ts";
@@ -56,6 +57,7 @@ export const pipelineFlags = {
     }),
     ...homeFlag,
   }),
+  ...executorFlags,
   ...situationFlags,
 };
 

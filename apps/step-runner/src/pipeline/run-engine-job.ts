@@ -1,8 +1,10 @@
-import type { RunHooks, RunResult } from "@steps/engine";
+import type { RunHooks } from "@steps/engine";
 import type { GithubOptions } from "@steps/engine/github";
 import type { AttemptOf } from "@steps/engine/pipeline";
 import type { Outcome } from "@steps/model";
 import type { JobResult } from "@steps/pipeline";
+import type { JobPlace } from "../job-containers/place-job.ts";
+import { type JobRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
 import { type CommandJob, withFlags } from "../run-job.ts";
 import type { PipelineContext } from "./pipeline-context.ts";
 
@@ -18,14 +20,16 @@ export interface EngineJob {
   /** The time limit that the job has of its own, in milliseconds; that of the flag wins. Default: none. */
   readonly timeoutMs?: number | undefined;
   readonly onEvent?: RunHooks["onEvent"];
+  /** Where the job runs. Default: on this machine. */
+  readonly place?: JobPlace;
 }
 
 /** Runs a job of a pipeline to its end, with its output behind its name. */
 export async function runEngineJob(
   { options, engine, stop, view, recording }: PipelineContext,
-  { of, job, secrets = options.secret, github, timeoutMs, onEvent }: EngineJob,
+  { of, job, secrets = options.secret, github, timeoutMs, onEvent, place }: EngineJob,
   signal: AbortSignal,
-): Promise<RunResult> {
+): Promise<JobRun> {
   const writers = view.outputOf(job.name ?? "");
   const request = {
     job: withFlags({ ...options, secret: secrets }, job),
@@ -35,14 +39,37 @@ export async function runEngineJob(
     graceMs: options.grace,
     hurry: stop.hurry,
   };
-  const watch: RunHooks = { onOutput: (stream, chunk) => writers[stream].write(chunk), onEvent };
-  const result = await recording.attempt(of, watch, (hooks) => engine.run(request, hooks, signal));
+  const onOutput = (stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void> =>
+    writers[stream].write(chunk);
+  const isPrivate = !options.inPlace;
+  const tell: RunHooks["onEvent"] = (event) => {
+    if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));
+    onEvent?.(event);
+  };
+  const result = await recording.attempt(of, { onEvent: tell }, (hooks) =>
+    runPlacedJob(engine, options, {
+      place,
+      options: request,
+      hooks: { ...hooks, onOutput },
+      signal,
+      isPrivate,
+    }),
+  );
   await writers.end();
   return result;
 }
 
+type RunEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
+
+/** Whether a note says that an image is ignored, or what is wrong with a container. */
+function isWarningOfPlace(event: RunEvent): event is Extract<RunEvent, { readonly type: "note" }> {
+  return event.type === "note" && event.level === "warning" && PLACE_NOTES.has(event.code);
+}
+
+const PLACE_NOTES: ReadonlySet<string> = new Set(["container-warning", "image-ignored", "services-ignored"]);
+
 /** The result of a job by how its run ended. */
-export function jobResultOf({ outcome, exitCode }: Pick<RunResult, "outcome" | "exitCode">): JobResult {
+export function jobResultOf({ outcome, exitCode }: Pick<JobRun, "outcome" | "exitCode">): JobResult {
   const { status, error }: Outcome = outcome;
   if (status === "success") return { status };
   const reason = error?.message ?? `The job ended: ${status}`;

@@ -1,1 +1,2 @@
+export { DialError } from "../dial-error.ts";
 export { dialCommand, type CommandTarget } from "./stdio.ts";

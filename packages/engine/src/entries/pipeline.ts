@@ -1,5 +1,6 @@
 export type {
   AttemptOf,
+  AttemptResult,
   PipelineRecording,
   PipelineRecordingOptions,
   PlannedJob,

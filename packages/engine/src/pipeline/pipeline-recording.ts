@@ -36,6 +36,11 @@ export interface AttemptOf {
   readonly instance: string;
 }
 
+/** A run of an instance, as the record of the pipeline needs it. */
+export type AttemptResult = Pick<RunResult, "outcome" | "journalRoot" | "trace"> & {
+  readonly directory: Pick<RunDirectory, "traceId">;
+};
+
 /** A job of a pipeline, as far as it is known before it is decided. */
 export interface PlannedJob {
   readonly id: string;
@@ -125,20 +130,27 @@ export class PipelineRecording implements AsyncDisposable {
    *
    * @returns what `run` gave
    */
-  async attempt(
+  async attempt<Result extends AttemptResult>(
     { path, job, instance }: AttemptOf,
     hooks: RunHooks,
-    run: (hooks: RunHooks) => Promise<RunResult>,
-  ): Promise<RunResult> {
+    run: (hooks: RunHooks) => Promise<Result>,
+  ): Promise<Result> {
     const { name } = this.#names;
     const of = { caller: this.#callerOf(path), job: name(job), instance: name(instance) };
+    let isStarted = false;
+    const start = (at: number, traceId: string): void => {
+      isStarted = true;
+      this.#append({ type: "attempt-started", at, ...of, traceId });
+    };
     const onEvent: NonNullable<RunHooks["onEvent"]> = (event) => {
-      if (event.type === "run-started")
-        this.#append({ type: "attempt-started", at: event.at, ...of, traceId: event.traceId });
+      if (event.type === "run-started") start(event.at, event.traceId);
       hooks.onEvent?.(event);
     };
+    const begin = Date.now();
     const result = await run({ ...hooks, onEvent, wantsTrace: this.#options.wantsTrace });
     const { traceId } = result.directory;
+    // A run elsewhere tells its trace's id at its end.
+    if (!isStarted) start(begin, traceId);
     if (this.#options.wantsTrace) this.#traces.set(traceId, result.trace());
     const { journalRoot, outcome } = result;
     const ended = { type: "attempt-ended", at: Date.now(), ...of, traceId, journalRoot } as const;

@@ -24,6 +24,7 @@ export {
 } from "./load-pipeline.ts";
 export {
   type JobInstance,
+  jobNamed,
   keywordPosition,
   keywordValue,
   type LoadedJob,

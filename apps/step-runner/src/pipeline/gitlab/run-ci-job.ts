@@ -1,12 +1,13 @@
-import { dirname, join } from "node:path";
-import { isRetried, type PlannedJob, compileJob } from "@steps/gitlab-ci";
+import { join } from "node:path";
+import { compileJob, type CompileJobResult, isRetried, type PlannedJob } from "@steps/gitlab-ci";
 import type { AllowFailure } from "@steps/gitlab-ci/rules";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
-import type { RunResult } from "@steps/engine";
-import { formatDiagnostic } from "@steps/model/diagnostic";
+import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
 import { ciJobEnvironment } from "../../ci-job-environment.ts";
+import { placeJob, withImageName } from "../../job-containers/place-job.ts";
+import type { JobRun } from "../../job-containers/run-placed-job.ts";
 import { type JobStores, storeInputs } from "../../job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
@@ -54,27 +55,26 @@ async function attemptJob(
   context: CiContext,
   { ci, work, of, workDir }: CiJob & { readonly workDir: string },
   signal: AbortSignal,
-): Promise<RunResult | JobResult> {
+): Promise<JobRun | JobResult> {
   const { loaded, facts, given, file, path, planned } = ci;
   const { job, terms } = work;
-  const known = predefinedVariables({
-    pipeline: { ...facts, run: { ...facts.run, name: planned.name } },
-    job: work.facts,
-    runner: { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false },
-    sha256,
-  });
-  const sources = { ...work.sources, ...known, pipeline: given };
-  const translated = compileJob(loaded, {
-    jobName: job.name,
-    sources,
-    artifactsFrom: planned.artifactsOf(work),
-  });
-  if (translated.job === undefined) {
-    const error = translated.diagnostics.find(({ severity }) => severity === "error");
-    return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
-  }
-  const { specDefinition, positionOf, variables: vars } = translated.job;
-  const env = ciJobEnvironment(context.options, vars);
+  const choice = await placeJob(context.options, job, { workDir, project: facts.project });
+  const compile = (image: string | undefined): CompileJobResult => {
+    const known = predefinedVariables({
+      pipeline: { ...facts, run: { ...facts.run, name: planned.name } },
+      job: { ...work.facts, image },
+      runner: choice.runner,
+      sha256,
+    });
+    const sources = { ...work.sources, ...known, pipeline: given };
+    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom: planned.artifactsOf(work) });
+  };
+  const compiled = withImageName(job, compile);
+  if (compiled.job === undefined) return malformed(compiled.diagnostics);
+  const { specDefinition, positionOf, variables: vars } = compiled.job;
+  const { place, diagnostics } = choice.withVariables(vars);
+  if (place === undefined) return malformed(diagnostics);
+  const env = ciJobEnvironment(context.options, vars, place);
   return runEngineJob(
     context,
     {
@@ -92,6 +92,7 @@ async function attemptJob(
         baseDir: workDir,
       },
       timeoutMs: terms.timeoutMs,
+      place,
     },
     signal,
   );
@@ -103,7 +104,12 @@ function storesOf({ stores }: CiContext, path: string): JobStores {
   return { ...stores, artifactsDir: join(stores.artifactsDir, "children", sha256(path).slice(0, 16)) };
 }
 
-function isAllowedToFail(allowed: AllowFailure, { outcome }: RunResult): boolean {
+function malformed(diagnostics: readonly Diagnostic[]): JobResult {
+  const error = diagnostics.find(({ severity }) => severity === "error");
+  return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
+}
+
+function isAllowedToFail(allowed: AllowFailure, { outcome }: JobRun): boolean {
   if (typeof allowed === "boolean") return allowed;
   return outcome.exitCode !== undefined && allowed.exitCodes.includes(outcome.exitCode);
 }
