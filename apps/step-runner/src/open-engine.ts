@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { createEngine, type Engine } from "@steps/engine";
+import { createEngine, type Engine, type EngineOptions } from "@steps/engine";
 import { type LockOptions, readLock, type SourceOptions, sourcesOf } from "./component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
 import { cacheOptions } from "./cache-options.ts";
@@ -11,18 +11,19 @@ export type EngineFlagOptions = Partial<
   FetchOptions & SourceOptions & LockOptions & Pick<RunOptions, "stateDir" | "traceSync" | "allowExport">
 >;
 
-/**
- * An engine as the options of a command want it. `excluded` files are no part of a local component, though they may lie
- * in its folder.
- */
-export function openEngine(
-  options: EngineFlagOptions,
-  { excluded = [] }: { readonly excluded?: readonly (string | undefined)[] } = {},
-): Engine {
+/** What a command gives to its engine besides the flags. */
+export interface OwnEngineOptions extends Pick<EngineOptions, "reaper" | "pipeReserve"> {
+  /** Files that are no part of a local component, though they may lie in its folder. */
+  readonly excluded?: readonly (string | undefined)[];
+}
+
+/** An engine as the options of a command want it. */
+export function openEngine(options: EngineFlagOptions, { excluded = [], ...own }: OwnEngineOptions = {}): Engine {
   const { cacheDir, stateDir, traceSync, allowExport } = options;
   return createEngine({
     runner: { name: "step-runner", version: VERSION },
     program: ownProgram,
+    ...own,
     allowedExports: allowExport,
     cacheDir,
     stateDir,
@@ -36,7 +37,7 @@ export function openEngine(
   });
 }
 
-/** A program that starts this one again, for built-in steps. */
-function ownProgram(stateDir: string): string {
+/** A program that starts this one again, for built-in steps and for the reaper. */
+export function ownProgram(stateDir: string): string {
   return join(launcherDirectory(stateDir), "step-runner");
 }

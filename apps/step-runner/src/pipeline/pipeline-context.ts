@@ -4,7 +4,7 @@ import { assertWritable } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { PipelineRecording } from "@steps/engine/pipeline";
-import { userDirectories } from "@steps/engine/runs";
+import { PipeReserve, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, Places } from "@steps/pipeline";
 import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
@@ -12,7 +12,7 @@ import { absolute } from "../absolute.ts";
 import { baseEnvironment } from "../job-flags.ts";
 import { givenVariables } from "../given-variables.ts";
 import { sweepLeft } from "../job-containers/sweep-once.ts";
-import { openEngine } from "../open-engine.ts";
+import { openEngine, ownProgram } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
@@ -52,11 +52,14 @@ export async function openPipelineContext(
   const stateDir = absolute(options.stateDir ?? userDirectories(process.env).state);
   const { outputFile } = options;
   if (outputFile !== undefined) assertWritable(outputFile);
-  const engine = open.use(openEngine(options, { excluded: [outputFile] }));
   const workspaces = open.use(new Workspaces(stateDir));
   // What they leave may belong to another user until then.
   await sweepLeft(stateDir);
   await workspaces.sweep();
+  // The jobs share what each run starts beside its steps otherwise.
+  const reaper = open.use(new Reaper(reaperCommand(ownProgram(stateDir), stateDir)));
+  const pipeReserve = open.use(new PipeReserve(workspaces.next(), reaper));
+  const engine = open.use(openEngine(options, { excluded: [outputFile], reaper, pipeReserve }));
   const snapshot = options.inPlace
     ? undefined
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
