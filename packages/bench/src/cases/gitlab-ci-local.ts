@@ -1,7 +1,8 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Contest, rowOf, timeSides } from "../gitlab-ci-local/compare.ts";
 import { installPeer } from "../gitlab-ci-local/install-peer.ts";
-import { makeSides } from "../gitlab-ci-local/project.ts";
+import { manyJobs, makeSides } from "../gitlab-ci-local/project.ts";
 import {
   absolute,
   atMost,
@@ -16,12 +17,20 @@ import {
 
 const ROUNDS = 9;
 const LINES = 50;
+const JOBS = 60;
+const NOTHING_JOBS = 20;
 
-/** The same files run by the closest other program: start, memory and output. */
+/** The same files run by the closest other program: start, memory, output, a list of many jobs; then whole pipelines. */
 export async function gitlabCiLocal(env: NodeJS.ProcessEnv, scratch: string): Promise<Row[]> {
   const dir = join(scratch, "gitlab-ci-local");
   const contest: Contest = { peer: installPeer(join(dir, "peer")), env, rounds: ROUNDS };
-  return [...(await hello(contest, dir)), await output(contest, dir)];
+  return [
+    ...(await hello(contest, dir)),
+    await output(contest, dir),
+    await list(contest, dir),
+    await pipeline(env, dir),
+    await nothing(env, dir),
+  ];
 }
 
 async function hello(contest: Contest, dir: string): Promise<Row[]> {
@@ -56,4 +65,36 @@ async function output(contest: Contest, dir: string): Promise<Row> {
     peers: ["output"],
   });
   return rowOf("100,000 lines of output : gitlab-ci-local", { floor: peers, measured: ours, limit: 0.3 });
+}
+
+async function list(contest: Contest, dir: string): Promise<Row> {
+  const sides = await makeSides(join(dir, "list"), manyJobs(500));
+  const { ours, peers } = await timeSides({ ...contest, rounds: 5 }, sides, {
+    ours: ["pipeline", "--list"],
+    peers: ["--list"],
+  });
+  return rowOf("pipeline --list of 500 jobs : gitlab-ci-local --list", { floor: peers, measured: ours, limit: 0.3 });
+}
+
+async function pipeline(env: NodeJS.ProcessEnv, dir: string): Promise<Row> {
+  const jobs = Array.from({ length: JOBS }, (_, i) => `job-${i}: {stage: "${i % 3}", script: [sleep 0.1]}\n`);
+  const { ours: cwd } = await makeSides(join(dir, "pipeline"), {
+    ".gitlab-ci.yml": `stages: ["0", "1", "2"]\n${jobs.join("")}`,
+  });
+  const script = join(dir, "sleep.sh");
+  writeFileSync(script, "sleep 0.1\n");
+  const [floor = [], measured = []] = await interleaveAll(3, [
+    () => time("/bin/sh", ["-c", `seq ${JOBS} | xargs -P 2 -I{} bash "${script}"`], { env }),
+    () => time(command, ["pipeline", "--jobs", "2", "--quiet"], { env, cwd }),
+  ]);
+  return rowOf(`pipeline of ${JOBS} jobs, two at once : xargs -P 2`, { floor, measured, limit: 1.3 });
+}
+
+async function nothing(env: NodeJS.ProcessEnv, dir: string): Promise<Row> {
+  const jobs = Array.from({ length: NOTHING_JOBS + 1 }, (_, i) => `job-${i}: {script: [":"]}\n`);
+  const { ours: cwd } = await makeSides(join(dir, "nothing"), { ".gitlab-ci.yml": jobs.join("") });
+  const run = (...args: string[]) => time(command, ["pipeline", "--jobs", "1", "--quiet", ...args], { env, cwd });
+  const [one = [], all = []] = await interleaveAll(ROUNDS, [() => run("--only", "job-0"), () => run()]);
+  const cost = (median(all) - median(one)) / NOTHING_JOBS;
+  return absolute("a job of a pipeline that does nothing", { measured: cost, limit: 25, unit: "ms" });
 }
