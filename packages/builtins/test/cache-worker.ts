@@ -1,4 +1,4 @@
-// Saves a cache whose files all have one text, again and again until it is killed: `cache-worker.ts STORE TEXT`.
+// Saves a cache whose files all have one text, again and again until it is killed: `cache-worker.ts STORE TEXT [PARENT]`. Prints a line when it is ready, and after each time.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,4 +13,5 @@ for (let round = 0; ; round += 1) {
     writeFileSync(join(workDir, `dir/${index}`), `${text} ${round}`.repeat(1000));
   const caches = [{ key: "k", paths: ["dir"] }];
   await saveCaches({ cache_dir: store, caches, compression_level: "fast" }, { env: process.env, workDir, log() {} });
+  process.stdout.write("saved\n");
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildZip, snapshot, tempDir, type ZipEntryInput } from "@steps/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -93,6 +93,14 @@ describe("extractArchive()", () => {
     writeFileSync(join(root, "file"), "1");
     await expect(extractArchive(await archiveOf([entry("dir")]), { root })).rejects.toThrow("has a folder there");
     await expect(extractArchive(await archiveOf([entry("file/x")]), { root })).rejects.toThrow("has a file there");
+  });
+
+  test("writes into folders that were closed", async () => {
+    const root = tempDir();
+    mkdirSync(join(root, "closed"), { mode: 0o555 });
+    await extractArchive(await archiveOf([entry("closed/x")]), { root });
+    expect(snapshot(root)).toEqual({ "closed/x": "x" });
+    expect(statSync(join(root, "closed")).mode & 0o777).toBe(0o755);
   });
 
   test("takes names that only other systems refuse", async () => {

@@ -29,7 +29,7 @@ export interface CachePhases {
 /** `cache`: what is restored before the script of a job, and saved after it ([cache](https://docs.gitlab.com/ci/yaml/#cache)). */
 export function cachePhases(context: CompileContext): CachePhases {
   const node = context.job.keywords.get("cache")?.value;
-  const caches = itemsOf(node).flatMap((item) => readCache(context, item));
+  const caches = itemsOf(node).flatMap((item, index) => readCache(context, item, index));
   if (node === undefined || caches.length === 0) return { restore: undefined, save: [] };
   const restored = caches.filter(({ isRestored }) => isRestored);
   const saved = caches.filter(({ isSaved }) => isSaved);
@@ -39,7 +39,7 @@ export function cachePhases(context: CompileContext): CachePhases {
   };
 }
 
-function readCache({ scope, variables, report }: CompileContext, node: YamlNode): readonly Cache[] {
+function readCache({ scope, variables, report }: CompileContext, node: YamlNode, index: number): readonly Cache[] {
   const record = recordOf(node);
   const isUntracked = record["untracked"] === true;
   const paths = textsOf(record["paths"]).map((path) => keywordTemplate("cache:paths", path, scope));
@@ -55,7 +55,7 @@ function readCache({ scope, variables, report }: CompileContext, node: YamlNode)
       hint: "It is one of pull-push, pull and push.",
     });
   }
-  const value = { key: keyOf(record["key"], scope), paths, ...(isUntracked ? { untracked: true } : {}) };
+  const value = { key: keyOf(record["key"], { scope, index }), paths, ...(isUntracked ? { untracked: true } : {}) };
   const fallbackKeys = textsOf(record["fallback_keys"]).map((key) =>
     keywordTemplate("cache:fallback_keys", key, scope),
   );
@@ -63,13 +63,15 @@ function readCache({ scope, variables, report }: CompileContext, node: YamlNode)
   return [{ value, fallbackKeys, isRestored: policy !== "push", isSaved: policy !== "pull", when }];
 }
 
-function keyOf(key: Value | undefined, scope: CompileContext["scope"]): Value {
-  const template = (text: string): string => keywordTemplate("cache:key", text, scope);
+function keyOf(key: Value | undefined, options: { scope: CompileContext["scope"]; index: number }): Value {
+  const template = (text: string): string => keywordTemplate("cache:key", text, options.scope);
   if (key === undefined || key === null) return "default";
   if (typeof key !== "object" || Array.isArray(key)) return template(toCiText(key));
   const kind = key["files_commits"] === undefined ? "files" : "files_commits";
-  const files = { [kind]: textsOf(key[kind]).map(template) };
-  return key["prefix"] === undefined ? files : { ...files, prefix: template(toCiText(key["prefix"])) };
+  const names = textsOf(key[kind]);
+  // As GitLab has it: caches of the same files are not the same cache.
+  const prefix = key["prefix"] ?? `${options.index}_${names.map((name) => name.split(".")[0]).join("_")}`;
+  return { [kind]: names.map(template), prefix: template(toCiText(prefix)) };
 }
 
 function restorePhase({ variables }: CompileContext, node: YamlNode, caches: readonly Cache[]): Phase {

@@ -38,7 +38,7 @@ export async function uploadArtifacts(inputs: Inputs, place: BuiltinPlace): Prom
   const files = type === "archive" ? found : [];
   const reports = new Map<string, readonly ZipSource[]>(reportsOf(inputs, collect));
   if (type !== "archive") reports.set(type, found);
-  const level = compressionLevel(optionalText(inputs, "compression_level"));
+  const level = compressionLevel(inputs, place);
   let digest = "";
   let size = 0;
   await publishEntry(entry, {

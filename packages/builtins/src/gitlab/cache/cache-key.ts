@@ -12,12 +12,12 @@ const NO_FILES = "default";
 
 /**
  * The key of a cache: a text, or made of the content (`files`) or the last commits (`files_commits`) of files, with the
- * `prefix` before it. Files that are not there do not count; without any, `default` is in the place of their digest.
+ * `prefix` or the names of the files before it. Files that are not there do not count; without any, `default` is in the
+ * place of their digest.
  *
- * @param index of the cache in its list: two caches of the same files without a prefix are not the same
  * @throws {BuiltinError} BUILTIN_FAILED for a key that names no folder
  */
-export async function cacheKey(key: Value, index: number, place: BuiltinPlace): Promise<string> {
+export async function cacheKey(key: Value, place: BuiltinPlace): Promise<string> {
   if (typeof key === "string") return cleanKey(key === "" ? "default" : key);
   const spec = objectOf(key, "key");
   const [files, commits] = [
@@ -28,7 +28,7 @@ export async function cacheKey(key: Value, index: number, place: BuiltinPlace): 
   const ids = files.length > 0 ? contentIds(files, place) : await commitIds(commits, place);
   const unique = [...new Set(ids)].toSorted();
   const digest = unique.length === 0 ? NO_FILES : createHash("sha1").update(unique.join("-")).digest("hex");
-  const prefix = optionalText(spec, "prefix") || `${index}_${names.map((name) => posix.basename(name)).join("_")}`;
+  const prefix = optionalText(spec, "prefix") || names.map((name) => posix.basename(name)).join("_");
   return cleanKey(`${prefix}-${digest}`);
 }
 

@@ -12,8 +12,8 @@ export async function restoreCaches(inputs: Inputs, place: BuiltinPlace): Promis
   const last = optionalText(inputs, "fallback_key");
   const items = readCacheItems(inputs);
   const caches: Restored[] = [];
-  for (const [index, item] of items.entries()) {
-    if (item.isPulled) caches.push(await restoreOne(item, index, { store, last, place }));
+  for (const item of items) {
+    if (item.isPulled) caches.push(await restoreOne(item, { store, last, place }));
     else place.log("A cache is not restored: its policy is push");
   }
   const isHit = caches.every(({ key, matched_key }) => key !== "" && key === matched_key);
@@ -35,11 +35,11 @@ interface Restore {
   readonly place: BuiltinPlace;
 }
 
-async function restoreOne(item: CacheItem, index: number, { store, last, place }: Restore): Promise<Restored> {
+async function restoreOne(item: CacheItem, { store, last, place }: Restore): Promise<Restored> {
   const keys: string[] = [];
   let key = "";
   try {
-    key = await cacheKey(item.key, index, place);
+    key = await cacheKey(item.key, place);
     keys.push(key);
   } catch (error) {
     warn(place, `The cache is not restored: ${messageOf(error)}`);

@@ -16,17 +16,17 @@ import { cacheKey } from "./cache-key.ts";
 /** `gitlab/cache-save`: keeps files for later runs of jobs with the same key. What goes wrong is a warning. */
 export async function saveCaches(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
   const store = textOf(inputs, "cache_dir");
-  const level = compressionLevel(optionalText(inputs, "compression_level"));
+  const level = compressionLevel(inputs, place);
   const items = readCacheItems(inputs);
   const caches: Value[] = [];
-  for (const [index, item] of items.entries()) {
+  for (const item of items) {
     if (!item.isPushed) {
       place.log("A cache is not saved: its policy is pull");
       continue;
     }
     let key = "";
     try {
-      key = await cacheKey(item.key, index, place);
+      key = await cacheKey(item.key, place);
       caches.push({ key, ...(await saveOne(item, key, { store, level, place })) });
     } catch (error) {
       warn(place, `The cache ${key === "" ? "" : `"${key}" `}is not saved: ${messageOf(error)}`);

@@ -87,6 +87,7 @@ class Extraction {
     if (stats === undefined) mkdirSync(full);
     else if (stats.isSymbolicLink()) this.#checkLink(path);
     else if (!stats.isDirectory()) throw unsafe(path, "is a folder, and the project has a file there", "archive");
+    else if ((stats.mode & 0o300) !== 0o300) chmodSync(full, (stats.mode & 0o7777) | 0o700);
     this.#folders.add(path);
   }
 
