@@ -26,6 +26,7 @@ const flags = {
     "job-input": flag.pairs({
       summary: "An input of the job, which its scripts have as ${{ job.inputs.NAME }}; repeat for more",
     }),
+    needs: flag.boolean({ summary: "Run first the jobs that it needs, each in a copy of the project of its own" }),
   }),
   ...situationFlags,
   ...judgedFlags,
@@ -52,6 +53,7 @@ export const local = defineCommand({
     ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
     ["step-runner local --job-name hello-world --output-file trace.json", "run a job and keep its trace"],
     ["step-runner local --job-name test --variable LEVEL=debug", "override a variable"],
+    ["step-runner local --job-name test --needs", "run a job after those that it needs"],
     ["step-runner local --job-name deploy --ref main --explain", "print why a job would run on main, or not"],
     ["step-runner local .github/workflows/ci.yml --job-name test", "run a job of a GitHub workflow"],
     ["step-runner local deploy.yml --input target=staging", "give an input of workflow_dispatch"],
@@ -60,6 +62,7 @@ export const local = defineCommand({
 });
 
 async function run(options: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
+  if (options.needs && !options.explain) return (await import("../run-with-needs.ts")).runWithNeeds(options, path);
   if (isWorkflow(options, path)) return runWorkflow(options, path);
   const read = await readJudgedJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;
