@@ -1,15 +1,10 @@
 import { relative } from "node:path";
 import { UsageError } from "@steps/console";
-import {
-  createIncludes,
-  gitBaseOf,
-  type IncludedFile,
-  type IncludeServer,
-  withCredentials,
-} from "@steps/engine/includes";
+import { createIncludes, gitBaseOf, type IncludeServer, withCredentials } from "@steps/engine/includes";
 import { type LoadFailure, loadPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
 import { createIncludeRules, createInputTools, type Situation, SituationError } from "@steps/gitlab-ci/rules";
 import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/variables";
+import type { IncludedFile } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";
 import type { IncludeOptions } from "./include-flags.ts";

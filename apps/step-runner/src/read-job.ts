@@ -1,6 +1,7 @@
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { type CompiledJob, compileJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
+import type { IncludedFile } from "@steps/model";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { includeFlags } from "./include-flags.ts";
 import { type CiFile, type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
@@ -37,6 +38,8 @@ export type JobOptions = OptionsOf<typeof jobFlags>;
 /** A job with where it runs. */
 export interface LocalJob {
   readonly job: CompiledJob;
+  /** The files that the CI file includes. */
+  readonly includedFiles: readonly IncludedFile[];
   readonly workDir: string;
 }
 
@@ -52,7 +55,7 @@ export function readJobOf(options: MaskOptions, file: CiFile, jobName: string): 
   const predefined = { ...file.predefined, CI_JOB_NAME: jobName };
   const translated = compileJob(pipeline, { jobName, predefined, overrides });
   showDiagnostics(options, sortDiagnostics([...diagnostics, ...translated.diagnostics], pipeline.sources));
-  return translated.job === undefined ? undefined : { job: translated.job, workDir };
+  return translated.job === undefined ? undefined : { job: translated.job, includedFiles: file.files, workDir };
 }
 
 /** The name of the job that the flags name, or of the only one of the file. @throws {UsageError} */

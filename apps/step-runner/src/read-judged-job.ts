@@ -49,5 +49,5 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const place = placed?.place;
   if (job === undefined || judged === undefined || place === undefined || hasErrors(diagnostics)) return undefined;
-  return { job, workDir, judged, place };
+  return { job, includedFiles: file.files, workDir, judged, place };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import {
   startGitHttpServer,
 } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
-import { createWorld, type Ended, type World } from "./harness.ts";
+import { createWorld, type Ended, readTrace, type World } from "./harness.ts";
 
 function lay(root: string, files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
@@ -101,6 +102,31 @@ describe("local", () => {
     const offline = await world.run([...LOCAL, ...flags, "--offline"]);
     expect(offline.stderr).toContain(`Cannot include "${files.url}/other.yml": It is not in the cache`);
     expect((await world.run([...LOCAL, ...flags, "--locked"])).stderr).toContain(`"steps.lock" does not name it`);
+  });
+
+  test("tells in the trace each file that was included, with its commit or digest", async () => {
+    const world = createWorld();
+    const repository = await createGitRepository(join(world.dir, "served/group/ci"), { "a.yml": "include: b.yml\n" });
+    const commit = await repository.commit({ "b.yml": "test: {script: [echo]}\n" });
+    await using git = await startGitHttpServer(join(world.dir, "served"));
+    await using files = await startFileServer({ "/r.yml": "variables: {A: a}\n" });
+    const include = `{project: group/ci, file: a.yml}, {remote: "${files.url}/r.yml"}, own.yml`;
+    lay(world.work, { ".gitlab-ci.yml": `include: [${include}]\n`, "own.yml": "variables: {B: b}\n" });
+    const flags = ["--project-url", `${git.url}/group/own`, "--include-http", "--output-file", "trace.json"];
+    const ended = await world.run([...LOCAL, ...flags]);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const { request } = await readTrace(join(world.work, "trace.json"));
+    const short = `group/ci@${commit.slice(0, 12)}`;
+    const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+    expect(request?.includedFiles).toEqual([
+      { name: `${short}:a.yml`, digest: { gitCommit: commit } },
+      { name: `${short}:b.yml`, digest: { gitCommit: commit } },
+      { name: `${files.url}/r.yml`, digest: { sha256: sha256("variables: {A: a}\n") } },
+      { name: "own.yml", digest: { sha256: sha256("variables: {B: b}\n") } },
+    ]);
+    const replayed = await world.run(["replay", "trace.json", "--output-file", "again.json"]);
+    expect(replayed, replayed.stderr).toMatchObject({ code: 0 });
+    expect((await readTrace(join(world.work, "again.json"))).request?.includedFiles).toEqual(request?.includedFiles);
   });
 
   test("two processes at once share what they fetch", async () => {

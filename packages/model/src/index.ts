@@ -1,6 +1,6 @@
 // The words that most packages use. The rest is in entries by concept, such as `@steps/model/reference`.
 export { isStepsError, messageOf, StepsError } from "./error.ts";
-export type { Job, RunMode } from "./job.ts";
+export type { IncludedFile, Job, RunMode } from "./job.ts";
 export { exitCodeOf, type Outcome, type Status, type StepFailure } from "./status.ts";
 export {
   createObject,

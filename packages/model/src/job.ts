@@ -14,6 +14,8 @@ export interface Job {
   readonly name?: string;
   /** The name of the definition in diagnostics and in the trace, as the user gave it: a file, `STEPS`, `-`. */
   readonly source: string;
+  /** The files that `source` includes, sorted by name, each with what its content is known by. Absent or empty when it includes none. */
+  readonly includedFiles?: readonly IncludedFile[];
   /** The steps to run, compiled: a spec with its definition. */
   readonly specDefinition: SpecDefinition;
   /**
@@ -42,6 +44,14 @@ export interface Job {
   readonly workDir: string;
   /** The directory that the job's local references are relative to: absolute, mostly `workDir`. */
   readonly baseDir: string;
+}
+
+/** A file that a configuration includes. */
+export interface IncludedFile {
+  /** The name that it has in messages: a path, a URL, `group/project@commit:path`. */
+  readonly name: string;
+  /** `gitCommit`, the full commit, of what came from a repository; `sha256`, 64 hex digits, of everything else. */
+  readonly digest: Readonly<Record<string, string>>;
 }
 
 /** The way the language is read. A field that is absent stands for the default. */

@@ -94,6 +94,7 @@ export function jobOf(trace: TraceJson): RecordedJob {
     throw new TraceError("TRACE_INVALID", "Cannot replay trace: its definition is malformed", { cause });
   }
   const { jobName, source = "", workDir = "", baseDir = "", redactedTexts = [] } = request;
+  const includedFiles = request.includedFiles?.map(({ name: file = "", digest = {} }) => ({ name: file, digest }));
   const inputs = present("input", request.inputs, (value) => value);
   const vars = present("variable", request.vars, formatValue);
   const env = present("env", request.env, formatValue);
@@ -101,7 +102,18 @@ export function jobOf(trace: TraceJson): RecordedJob {
   const offeredEnv = present("inherited", request.inheritedEnv, formatValue);
   const name = jobName === "" ? undefined : jobName;
   const mode = decodeMode(request.mode ?? {});
-  const job = { entry: "replay", name, source, specDefinition, inputs, vars, env, offeredEnv, mode } as const;
+  const job = {
+    entry: "replay",
+    name,
+    source,
+    includedFiles,
+    specDefinition,
+    inputs,
+    vars,
+    env,
+    offeredEnv,
+    mode,
+  } as const;
   return { job, workDir, baseDir, redactedTexts, missing };
 }
 

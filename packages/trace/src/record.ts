@@ -1,7 +1,14 @@
-import { createObject, type RunMode } from "@steps/model";
+import { createObject, type IncludedFile, type RunMode } from "@steps/model";
 import type { RunNote } from "@steps/model/event";
 import { digestOf } from "@steps/platform";
-import type { Request_ModeJson, RequestJson, RuntimeJson, TraceJson, ValJson } from "@steps/proto";
+import type {
+  Request_IncludedFileJson,
+  Request_ModeJson,
+  RequestJson,
+  RuntimeJson,
+  TraceJson,
+  ValJson,
+} from "@steps/proto";
 import { fingerprintTrace } from "./fingerprint.ts";
 import type { JournalEvent, JournalRunFinished, JournalRunStarted, RedactedJob } from "./journal-event.ts";
 import { createResourceIndex } from "./resource-index.ts";
@@ -170,7 +177,7 @@ function encodeRequest(
   { vars, inherited }: { readonly vars: Record<string, ValJson>; readonly inherited: Record<string, ValJson> },
 ): RequestJson {
   const { entry, specDefinition, redactedTexts = [], inputs, env, source, workDir, baseDir } = job;
-  const { name = "", grants = {}, mode = {} } = job;
+  const { name = "", grants = {}, mode = {}, includedFiles = [] } = job;
   return {
     entry,
     definition: specDefinition,
@@ -181,8 +188,13 @@ function encodeRequest(
     ...(Object.keys(grants).length === 0 ? {} : { secrets: grants }),
     ...(Object.keys(inherited).length === 0 ? {} : { inheritedEnv: { ...inherited } }),
     ...(Object.keys(mode).length === 0 ? {} : { mode: encodeMode(mode) }),
+    ...(includedFiles.length === 0 ? {} : { includedFiles: includedFiles.map(encodeIncludedFile) }),
     ...withoutEmpty({ jobName: name, source, workDir, baseDir: relativeTo(workDir, baseDir) }),
   };
+}
+
+function encodeIncludedFile({ name, digest }: IncludedFile): Request_IncludedFileJson {
+  return { name, digest: { ...digest } };
 }
 
 function encodeMode({ compat, isStrictMoa, warnsOfSensitive }: RunMode): Request_ModeJson {

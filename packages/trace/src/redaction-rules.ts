@@ -1,4 +1,4 @@
-import type { Job, Outcome, RunMode, StepFailure } from "@steps/model";
+import type { IncludedFile, Job, Outcome, RunMode, StepFailure } from "@steps/model";
 import type {
   Annotation,
   FetchReport,
@@ -104,6 +104,7 @@ const job = {
   entry: WORD,
   name: "text",
   source: "text",
+  includedFiles: { name: "text", digest: DIGEST } satisfies RulesOf<IncludedFile>,
   specDefinition: "definition",
   positionOf: LOOK_UP,
   inputs: "values",

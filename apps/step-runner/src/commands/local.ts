@@ -66,7 +66,7 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
   if (isWorkflow(options, path)) return runWorkflow(options, path);
   const read = await readJudgedJob(options, path);
   if (read === undefined) return COMMAND_EXITS.input.code;
-  const { job, workDir, judged, place } = read;
+  const { job, includedFiles, workDir, judged, place } = read;
   if (options.explain) {
     await printExplanation(options, job.name, judged);
     return 0;
@@ -79,6 +79,7 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     entry: "local",
     name: job.name,
     source: path,
+    includedFiles: includedFiles.length === 0 ? undefined : includedFiles,
     specDefinition: job.specDefinition,
     positionOf: job.positionOf,
     inputs: { ...options.jobInput, ...storeInputs(job.specDefinition, projectStores(workDir, state)) },

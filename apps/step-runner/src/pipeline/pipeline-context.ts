@@ -104,6 +104,8 @@ export function recordSource(
   { project, recording }: Pick<PipelineContext, "project" | "recording">,
   source: Source,
 ): void {
+  // A file that came from elsewhere is called by its URL or its commit.
+  if (source.name.includes(":")) return recording.fileRead(source.name, source.text);
   const way = relative(project, resolve(source.name));
   recording.fileRead(way.startsWith("..") ? source.name : way, source.text);
 }

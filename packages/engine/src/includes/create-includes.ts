@@ -1,5 +1,6 @@
 import type { ComponentCache } from "@steps/cache";
 import type { FileContext, FileRequest, ListRequest, LoadedFile, LoadFailure } from "@steps/gitlab-ci/load";
+import type { IncludedFile } from "@steps/model";
 import type { Resource } from "@steps/model/event";
 import { createFetches, type Fetches } from "./fetches.ts";
 import { listFilesIn, readFileIn } from "./folder-files.ts";
@@ -31,14 +32,6 @@ export interface IncludesOptions {
   readonly nameOf?: ((path: string) => string) | undefined;
 }
 
-/** A file that was included, with what its content is known by. */
-export interface IncludedFile {
-  /** As in messages: a path, a URL, `group/project@commit:path`. */
-  readonly name: string;
-  /** `gitCommit` of what came from a repository, `sha256` of everything else. */
-  readonly digest: Readonly<Record<string, string>>;
-}
-
 /** Answers the includes of a pipeline, and remembers what it gave. */
 export interface Includes {
   /** `loadFile` of `loadPipeline()`. It throws for a cancel, and for a cache that cannot be used. */
@@ -47,7 +40,7 @@ export interface Includes {
   readonly listFiles: (request: ListRequest) => Promise<readonly string[] | LoadFailure>;
   /** The files of a project at a branch, tag or commit, for `rules:exists`; by default the newest of its default branch. */
   readonly filesOf: (context: FileContext) => Promise<readonly string[] | LoadFailure>;
-  /** The files that were given, in the order in which they came. */
+  /** The files that were given, sorted by name, since they come in any order. */
   readonly files: () => readonly IncludedFile[];
   /** The components that they came from, for a lock. */
   readonly resources: () => readonly Resource[];
@@ -81,7 +74,7 @@ export function createIncludes(options: IncludesOptions): Includes {
       const tree = await trees.find(context);
       return "problem" in tree ? tree : listFilesIn(tree.dir, "");
     },
-    files: () => [...files.values()],
+    files: () => [...files.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     resources: () => fetches.resources(),
   };
 }
