@@ -146,6 +146,15 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
     expect(await local(world, "--pull-policy", "always")).toMatchObject({ code: 1 });
   });
 
+  test("is refused with flags that name files which its container does not see", async () => {
+    const world = createWorld();
+    mkdirSync(join(world.work, "mine"));
+    write(world, { image: images.plain, script: ["echo ran"] });
+    const ended = await local(world, "--component-source", "gitlab.com/a/b=./mine");
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toContain("--component-source is not honoured in containers; --executor host");
+  });
+
   test("ends by a time limit, and by a signal, as one on this machine", async () => {
     const world = createWorld();
     write(world, { image: images.plain, script: ["echo up", "sleep 1000"] });
@@ -300,11 +309,10 @@ describe("a job with an image where it runs in no container", () => {
     expect(await local(world)).toMatchObject({ code: 0, stdout: "$ echo here\nhere\n" });
   });
 
-  test("is not run if its image is nothing once variables are filled in", async () => {
+  test.skipIf(!isPossible)("is not run if its image is nothing once variables are filled in", async () => {
     const world = createWorld();
     write(world, { image: "$NONE", script: ["echo ran"] });
     const ended = await local(world, "--executor", "docker");
-    if (!isPossible) return;
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toContain('error: "image" names no image: "$NONE", which becomes nothing [invalid-image]');
   });

@@ -51,6 +51,12 @@ export async function runInContainers(engine: Pick<Engine, "run">, placed: Conta
   const { onOutput, onStep, wantsResult = false } = hooks;
   try {
     await sweepOnce(containers.cli, stateDir);
+    if (options.isLenient === true || job.mode !== undefined)
+      note(
+        "warning",
+        "container-warning",
+        "How steps are read (--lenient, --compat, …) is not honoured in a container",
+      );
     const { trace, ...ended } = await run(wantedOf(placed), {
       ...containerOptions(placed),
       say: (text) => note("info", "container", text),
@@ -124,7 +130,8 @@ function requestOf(job: Job): ReturnType<ContainerRunOptions["requestOf"]> {
   const maskedEnv = Object.values(job.env).filter((value) => value instanceof Sensitive);
   return {
     definition: JSON.stringify(encodeSpecDefinition(job.specDefinition)),
-    source: job.source,
+    // What is sent is no text of the file, so that its lines are not those of the file.
+    source: `${job.source} (compiled)`,
     name: job.name,
     env: mapObject(job.env, revealString),
     variables: mapObject(job.vars, (value) => ({ value: revealString(value), isMasked: value instanceof Sensitive })),

@@ -4,7 +4,8 @@ import { userDirectories } from "@steps/engine/runs";
 import type { OpenContainers } from "@steps/job-containers";
 import type { Outcome } from "@steps/model";
 import { absolute } from "../absolute.ts";
-import type { FetchOptions } from "../run-flags.ts";
+import type { LockOptions, SourceOptions } from "../component-flags.ts";
+import type { FetchOptions, RunOptions as RunFlagOptions } from "../run-flags.ts";
 import type { JobPlace } from "./place-job.ts";
 
 /** How a run ended, wherever it was. */
@@ -29,13 +30,15 @@ export interface PlacedRun {
 }
 
 /** The flags that a run in a container takes from the command. */
-export type PlacedOptions = Pick<FetchOptions, "git" | "mirror" | "offline" | "legacyRefs"> & {
-  readonly stateDir: string | undefined;
-};
+export type PlacedOptions = FetchOptions &
+  SourceOptions &
+  LockOptions &
+  Pick<RunFlagOptions, "stateDir" | "allowExport">;
 
 /** Runs a job where it has its place, and gives the same wherever that is. */
 export async function runPlacedJob(engine: Engine, flags: PlacedOptions, run: PlacedRun): Promise<JobRun> {
-  const { place, options, hooks, signal } = run;
+  const { options, hooks, signal } = run;
+  const place = honoured(flags, run.place);
   if (place?.kind === "containers") {
     const { runInContainers } = await import("./run-in-containers.ts");
     const stateDir = absolute(flags.stateDir ?? userDirectories(process.env).state);
@@ -51,14 +54,27 @@ export async function runPlacedJob(engine: Engine, flags: PlacedOptions, run: Pl
   return await engine.run({ ...options, notes, unbegun }, hooks, signal);
 }
 
+/** A lock and other sources of components are files here, which the service in the container does not see. */
+function honoured(
+  { locked, componentSource, actionSource }: PlacedOptions,
+  place: PlacedRun["place"],
+): PlacedRun["place"] {
+  const hasSources = componentSource.length + actionSource.length > 0;
+  if (place?.kind !== "containers" || !(locked || hasSources)) return place;
+  const flag = locked ? "--locked" : "--component-source";
+  const message = `${flag} is not honoured in containers; --executor host runs the job on this machine, without its image`;
+  return { kind: "refused", message };
+}
+
 function refusal(message: string): Outcome {
   return { status: "error", error: { code: "CONTAINER_FAILED", message } };
 }
 
-function serveFlags({ git, mirror, offline, legacyRefs }: PlacedOptions): readonly string[] {
+function serveFlags({ git, mirror, offline, legacyRefs, allowExport }: PlacedOptions): readonly string[] {
   return [
     `--git=${git}`,
     ...Object.entries(mirror).map(([prefix, other]) => `--mirror=${prefix}=${other}`),
+    ...allowExport.map((pattern) => `--allow-export=${pattern}`),
     ...(offline ? ["--offline"] : []),
     ...(legacyRefs ? [] : ["--no-legacy-refs"]),
   ];
