@@ -92,7 +92,7 @@ async function readCiJob(options: TextOptions, path: string): Promise<TextInput>
 
 /** A job of a workflow as a text of steps: that of the flags, or of this name. */
 export function readWorkflow(options: TextOptions, path: string, jobName?: string): TextInput {
-  const read = readWorkflowJob(options, path, jobName);
+  const read = readWorkflowJob(options, path, { name: jobName });
   const name = jobName === undefined ? path : `${path} ${jobName}`;
   const { specDefinition, positionOf, workDir = process.cwd() } = read ?? {};
   return { name, specDefinition, positionOf, baseDir: workDir };

@@ -19,11 +19,18 @@ export interface LocalJudgedJob extends LocalJob {
 /** The options that say which job is judged, and in what situation. */
 export type JudgeOptions = CiFileOptions & GivenSituationOptions & ExecutorOptions;
 
+/** Gives the folder that the job of a project will run in. Both are absolute. */
+export type PlaceOf = (project: string) => Promise<string> | string;
+
 /**
  * Reads the job that the flags name, decides whether its rules let it in, and shows what is wrong with it. `undefined` if it cannot
  * run. @throws {UsageError}
  */
-export async function readJudgedJob(options: JudgeOptions, path: string): Promise<LocalJudgedJob | undefined> {
+export async function readJudgedJob(
+  options: JudgeOptions,
+  path: string,
+  placeOf: PlaceOf,
+): Promise<LocalJudgedJob | undefined> {
   const file = await loadCiFile(options, path);
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
@@ -36,7 +43,8 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
     sources: (job) => ({ ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given }),
   }).catch(explainSituation);
   const loadedJob = jobNamed(loaded, jobName);
-  const choice = loadedJob && (await placeJob(options, loadedJob, { workDir, project: pipeline.project }));
+  const jobDir = await placeOf(workDir);
+  const choice = loadedJob && (await placeJob(options, loadedJob, { workDir: jobDir, project: pipeline.project }));
   const compile = (image: string | undefined): CompileJobResult => {
     const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
     const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
@@ -49,5 +57,5 @@ export async function readJudgedJob(options: JudgeOptions, path: string): Promis
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const place = placed?.place;
   if (job === undefined || judged === undefined || place === undefined || hasErrors(diagnostics)) return undefined;
-  return { job, includedFiles: file.files, workDir, judged, place };
+  return { job, includedFiles: file.files, workDir: jobDir, judged, place };
 }

@@ -36,18 +36,19 @@ export type ReadWorkflowOptions = CiFileOptions & Partial<GithubFlagOptions>;
 export function readWorkflowJob(
   options: ReadWorkflowOptions,
   path: string,
-  name: string | undefined = options.jobName,
+  { name = options.jobName, jobDir }: { readonly name?: string; readonly jobDir?: string } = {},
 ): LocalWorkflowJob | undefined {
   const source: Source = readSource(path);
   const jobName = name ?? onlyJob(options, source);
   if (jobName === undefined) return undefined;
   const workDir = options.workDir ?? projectOf(path);
   const { variables, ...facts } = workflowFacts(options, source, workDir);
-  const compiled = compileWorkflowJob(source, { ...facts, jobName });
+  const github = { ...facts.github, workspace: jobDir ?? workDir };
+  const compiled = compileWorkflowJob(source, { ...facts, github, jobName });
   showDiagnostics(options, compiled.diagnostics.map(said));
   const { specDefinition, job, positionOf } = compiled;
   if (specDefinition === undefined || job === undefined) return undefined;
-  return { specDefinition, job, positionOf, workDir, variables };
+  return { specDefinition, job, positionOf, workDir: jobDir ?? workDir, variables };
 }
 
 /** The facts of a run of a workflow on this machine, and the job variables that the user did not give. */

@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { isStepsError, messageOf, type Outcome, type RuntimeString, sensitive } from "@steps/model";
+import {
+  isStepsError,
+  type Job,
+  mapObject,
+  messageOf,
+  type Outcome,
+  type RuntimeString,
+  sensitive,
+} from "@steps/model";
 import type { Resource } from "@steps/model/event";
 import { REPLAY_EXITS } from "@steps/model/exit-codes";
 import { componentKindOf, recordedKindOf } from "@steps/model/kinds";
@@ -32,6 +40,8 @@ export interface ReplayOptions {
   readonly workDir?: string;
   /** The directory that local references are relative to. Default: the recorded one, as it lay to the work directory. */
   readonly baseDir?: string;
+  /** The copy of the project that `workDir` is in, for a job that ran in such a copy. Default: only `workDir` is known. */
+  readonly workspace?: Job["workspace"];
   /** When true, a drift counts as a difference: logs, tools and the runtime must be equal too. Default: false. */
   readonly countsDrift?: boolean;
   /** The pointers of differences that do not count. Default: none. */
@@ -119,13 +129,14 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
       job: {
         ...job,
         inputs: { ...job.inputs, ...supply("input") },
-        vars: { ...job.vars, ...supply("variable") },
-        env: { ...job.env, ...supply("env") },
+        vars: { ...moved(job.vars, places), ...supply("variable") },
+        env: { ...moved(job.env, places), ...supply("env") },
         offeredEnv: { ...job.offeredEnv, ...supply("inherited") },
         grants: supply("secret"),
         maskedValues: maskedAgain(recorded.missing, options.secrets ?? {}),
         workDir: places.workDir,
         baseDir: places.baseDir,
+        workspace: places.workspace,
       },
       parentTraceId: traceId,
       timeoutMs: options.timeoutMs,
@@ -180,14 +191,44 @@ function verdictOfCode(code: string): ReplayVerdict | undefined {
 
 interface ReplayPlaces {
   readonly workDir: string;
+  readonly recordedWorkDir: string;
+  readonly workspace: Job["workspace"];
   readonly baseDir: string;
   readonly recordedBaseDir: string;
 }
 
 function placesOf(recorded: RecordedJob, options: ReplayOptions): ReplayPlaces {
-  const workDir = options.workDir ?? (existsSync(recorded.workDir) ? recorded.workDir : process.cwd());
-  const recordedBaseDir = resolve(recorded.workDir, recorded.baseDir);
-  return { workDir, baseDir: options.baseDir ?? resolve(workDir, recorded.baseDir), recordedBaseDir };
+  const { projectDir, workDir: recordedWorkDir } = recorded;
+  const workDir = options.workDir ?? (existsSync(recordedWorkDir) ? recordedWorkDir : process.cwd());
+  return {
+    workDir,
+    recordedWorkDir,
+    // What a workspace was alone in has to be told from what is around it, also where nothing was copied for the replay.
+    workspace: projectDir === undefined ? undefined : (options.workspace ?? { root: dirname(workDir), projectDir }),
+    baseDir: options.baseDir ?? resolve(workDir, recorded.baseDir),
+    recordedBaseDir: resolve(recordedWorkDir, recorded.baseDir),
+  };
+}
+
+// A variable that names the directory of the recorded run, such as CI_PROJECT_DIR, names that of this one.
+function moved(
+  variables: Readonly<Record<string, RuntimeString>>,
+  { workDir, recordedWorkDir, workspace }: ReplayPlaces,
+): Record<string, RuntimeString> {
+  if (!isAbsolute(recordedWorkDir) || recordedWorkDir === "/") return { ...variables };
+  const moves = [[recordedWorkDir, workDir] as const];
+  // CI_BUILDS_DIR and RUNNER_WORKSPACE name the folder around a workspace.
+  if (workspace !== undefined) moves.push([dirname(recordedWorkDir), dirname(workDir)]);
+  return mapObject(variables, (value) =>
+    typeof value === "string" ? moves.reduce((text, [from, to]) => movePath(text, from, to), value) : value,
+  );
+}
+
+function movePath(text: string, from: string, to: string): string {
+  return text.replaceAll(from, (found, at: number) => {
+    const next = text[at + from.length];
+    return next === undefined || next === "/" || next === ":" ? to : found;
+  });
 }
 
 // A local component lies as far from the base directory as it did, wherever the base directory is now.

@@ -44,6 +44,16 @@ export interface Job {
   readonly workDir: string;
   /** The directory that the job's local references are relative to: absolute, mostly `workDir`. */
   readonly baseDir: string;
+  /** The copy of the project that the job runs in. Absent for a job that runs in the project itself. */
+  readonly workspace?: JobWorkspace;
+}
+
+/** A copy of a project that is there for one job alone. Both paths are absolute. */
+interface JobWorkspace {
+  /** The folder with all that belongs to the workspace; no other job ever has it. `workDir` lies in it. */
+  readonly root: string;
+  /** The folder of the project that `workDir` stands for. */
+  readonly projectDir: string;
 }
 
 /** A file that a configuration includes. */

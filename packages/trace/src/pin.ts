@@ -46,6 +46,8 @@ export interface RecordedJob {
   readonly workDir: string;
   /** The base directory: relative to `workDir` when it was below it, otherwise absolute. */
   readonly baseDir: string;
+  /** The folder of the project that `workDir` lay in a copy of: absolute. Absent for a job that ran in the project itself. */
+  readonly projectDir: string | undefined;
   /**
    * The JSON Pointers into the encoded `specDefinition`, to the texts that a secret was taken out of. With any, the
    * definition is not what ran: it must not be run, and no secret that is given again can mend it.
@@ -93,7 +95,7 @@ export function jobOf(trace: TraceJson): RecordedJob {
   } catch (cause) {
     throw new TraceError("TRACE_INVALID", "Cannot replay trace: its definition is malformed", { cause });
   }
-  const { jobName, source = "", workDir = "", baseDir = "", redactedTexts = [] } = request;
+  const { jobName, source = "", workDir = "", baseDir = "", projectDir, redactedTexts = [] } = request;
   const includedFiles = request.includedFiles?.map(({ name: file = "", digest = {} }) => ({ name: file, digest }));
   const inputs = present("input", request.inputs, (value) => value);
   const vars = present("variable", request.vars, formatValue);
@@ -114,7 +116,7 @@ export function jobOf(trace: TraceJson): RecordedJob {
     offeredEnv,
     mode,
   } as const;
-  return { job, workDir, baseDir, redactedTexts, missing };
+  return { job, workDir, baseDir, projectDir, redactedTexts, missing };
 }
 
 function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {

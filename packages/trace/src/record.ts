@@ -22,6 +22,7 @@ import {
   finishDraft,
   type StepDraft,
 } from "./step-draft.ts";
+import type { TokenPlaces } from "./tokenise.ts";
 
 /** Folds the events of a run into its trace. */
 export interface Recorder {
@@ -74,6 +75,7 @@ export function createRecorder(): Recorder {
     draftAt(parent).children.push(draft);
     return draft;
   };
+  const placesOf = (places: TokenPlaces): TokenPlaces => ({ ...places, workspace: started?.job.workspace?.root });
   const open = (draft: StepDraft, at: number): void => {
     draft.openedAt = at;
     const time = encodeTime(at);
@@ -106,9 +108,9 @@ export function createRecorder(): Recorder {
         return;
       }
       case "step-planned":
-        return draftPlan(draftAt(event.path), event, resources);
+        return draftPlan(draftAt(event.path), { ...event, places: placesOf(event.places) }, resources);
       case "process-starting":
-        return draftProcess(draftAt(event.path), event, resources);
+        return draftProcess(draftAt(event.path), { ...event, places: placesOf(event.places) }, resources);
       case "secret-found":
         return;
       case "process-started":
@@ -177,7 +179,7 @@ function encodeRequest(
   { vars, inherited }: { readonly vars: Record<string, ValJson>; readonly inherited: Record<string, ValJson> },
 ): RequestJson {
   const { entry, specDefinition, redactedTexts = [], inputs, env, source, workDir, baseDir } = job;
-  const { name = "", grants = {}, mode = {}, includedFiles = [] } = job;
+  const { name = "", grants = {}, mode = {}, includedFiles = [], workspace } = job;
   return {
     entry,
     definition: specDefinition,
@@ -190,6 +192,7 @@ function encodeRequest(
     ...(Object.keys(mode).length === 0 ? {} : { mode: encodeMode(mode) }),
     ...(includedFiles.length === 0 ? {} : { includedFiles: includedFiles.map(encodeIncludedFile) }),
     ...withoutEmpty({ jobName: name, source, workDir, baseDir: relativeTo(workDir, baseDir) }),
+    ...(workspace && { projectDir: workspace.projectDir }),
   };
 }
 

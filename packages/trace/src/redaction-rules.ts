@@ -116,6 +116,7 @@ const job = {
   mode: { compat: WORD, isStrictMoa: "text", warnsOfSensitive: "text" } satisfies RulesOf<RunMode>,
   workDir: "text",
   baseDir: "text",
+  workspace: { root: "text", projectDir: "text" } satisfies RulesOf<NonNullable<Job["workspace"]>>,
 } satisfies RulesOf<Job>;
 
 const runtime = {

@@ -1,10 +1,10 @@
-import type { Phase, Places } from "@steps/model/event";
+import type { Phase } from "@steps/model/event";
 import type { DeterministicJson, ObservedJson, Step_ReferenceJson, StepJson, StepRecordJson } from "@steps/proto";
 import { type FingerprintContext, fingerprintStep } from "./fingerprint.ts";
 import type { JournalProcessStarting, JournalStepFinished, JournalStepPlanned, Vals } from "./journal-event.ts";
 import { plainStrings, plainValues } from "./plain.ts";
 import type { ResourceIndex } from "./resource-index.ts";
-import { createTokeniser, type Tokeniser } from "./tokenise.ts";
+import { createTokeniser, type TokenPlaces, type Tokeniser } from "./tokenise.ts";
 
 /** A step's record while it is written. */
 export interface StepDraft {
@@ -77,7 +77,7 @@ export function draftProcess(draft: StepDraft, event: JournalProcessStarting, re
 }
 
 // The work directory is that of the request.
-function draftPlaces(draft: StepDraft, places: Places): void {
+function draftPlaces(draft: StepDraft, places: TokenPlaces): void {
   draft.tokens = createTokeniser(places);
   const { stepDir, jobTmp, outputFile, exportFile } = places;
   draft.obs.places = {

@@ -10,6 +10,11 @@ export interface Tokeniser {
   vals(vals: Vals): Record<string, ValJson>;
 }
 
+/** The places of a step, and the folder of the workspace that the job ran in. */
+export interface TokenPlaces extends Places {
+  readonly workspace?: string | undefined;
+}
+
 type JsonValue = Exclude<ValJson["value"], undefined>;
 
 const NAMES = [
@@ -18,12 +23,13 @@ const NAMES = [
   ["outputFile", "{{output_file}}"],
   ["exportFile", "{{export_file}}"],
   ["jobTmp", "{{job_tmp}}"],
-] as const satisfies readonly (readonly [keyof Places, string])[];
+  ["workspace", "{{workspace}}"],
+] as const satisfies readonly (readonly [keyof TokenPlaces, string])[];
 
 const MAX_DEPTH = 100;
 
 /** A tokeniser for the places of one step; longer places are replaced first. */
-export function createTokeniser(places: Places): Tokeniser {
+export function createTokeniser(places: TokenPlaces): Tokeniser {
   const tokens = NAMES.flatMap(([key, name]) => {
     const path = places[key]?.replace(/\/+$/, "");
     return path === undefined || path === "" ? [] : [{ path, name }];

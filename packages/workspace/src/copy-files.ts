@@ -3,13 +3,30 @@ import { dirname, join } from "node:path";
 
 const AT_ONCE = 16;
 
-/** Gives the paths of all files and links below a folder, relative to it, without repositories of git. */
-export async function listFiles(root: string): Promise<string[]> {
-  const found = await readdir(root, { recursive: true, withFileTypes: true });
-  return found
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-    .filter((path) => !/(?:^|\/)\.git(?:\/|$)/.test(path));
+/** Gives the paths of all files and links below a folder, relative to it, without repositories of git and the folder `except`. */
+export async function listFiles(
+  root: string,
+  { except, signal }: { readonly except: string; readonly signal: AbortSignal },
+): Promise<string[]> {
+  const folders = [""];
+  const files: string[] = [];
+  // The list grows while it is walked.
+  for (const folder of folders) {
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.name === ".git" || join(root, path) === except) continue;
+      if (entry.isDirectory()) folders.push(path);
+      else files.push(path);
+    }
+    signal.throwIfAborted();
+  }
+  return files;
+}
+
+/** What stops the copying of files, and who hears how far it is. */
+interface CopyOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: { readonly files: number; readonly of: number }) => void) | undefined;
 }
 
 /**
@@ -21,7 +38,7 @@ export async function copyFiles(
   from: string,
   to: string,
   paths: readonly string[],
-  signal: AbortSignal,
+  { signal, onProgress }: CopyOptions,
 ): Promise<string[]> {
   const folders: string[] = [];
   const made = new Map<string, Promise<unknown>>();
@@ -31,9 +48,11 @@ export async function copyFiles(
     return making;
   };
   const queue = paths.values();
+  let files = 0;
   const work = async (): Promise<void> => {
     for (const path of queue) {
       signal.throwIfAborted();
+      onProgress?.({ files: files++, of: paths.length });
       await makeFolder(dirname(join(to, path)));
       if ((await copyOne(join(from, path), join(to, path))) === "folder") folders.push(path.replace(/\/$/, ""));
     }

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { realpathSync } from "node:fs";
 import { copyFiles, listFiles } from "./copy-files.ts";
 import { findGit, type Git } from "./git.ts";
@@ -19,6 +19,28 @@ export interface CopyProjectOptions {
   readonly signal: AbortSignal;
 }
 
+/** How far a copy is. */
+export interface CopyProgress {
+  /** The number of files that were copied. */
+  readonly files: number;
+  /** The number of all files. */
+  readonly of: number;
+}
+
+/** A copy of a project that can be made: its files are known, except outside of git. */
+export interface PlannedCopy {
+  /** The folder in the copy that will stand for the project: absolute. */
+  readonly folder: string;
+  /** Whether the project is in a repository of git. Outside of one all files are copied. */
+  readonly isRepository: boolean;
+  /**
+   * Makes the copy, once.
+   *
+   * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
+   */
+  readonly make: (onProgress?: (progress: CopyProgress) => void) => Promise<void>;
+}
+
 /**
  * Copies a project as it is now: tracked, changed and new files, but not those that git ignores, nor those that were deleted. The
  * copy has a repository of its own with the same branch, index, tags and remote, which shares the objects of the first; whatever
@@ -28,18 +50,41 @@ export interface CopyProjectOptions {
  * @returns the folder in the copy that stands for `project`
  * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
  */
-export async function copyProject({ project, target, env, signal }: CopyProjectOptions): Promise<string> {
+export async function copyProject(options: CopyProjectOptions): Promise<string> {
+  const { folder, make } = await planCopy(options);
+  await make();
+  return folder;
+}
+
+/**
+ * The same in two steps: first it is only found out what would be copied, and where the project would lie in the copy.
+ *
+ * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
+ */
+export async function planCopy(options: CopyProjectOptions): Promise<PlannedCopy> {
+  const { project, target, env, signal } = options;
+  const git = findGit(env, signal);
+  const repository = await inWords(options, async () => git && (await readRepository(git, project)));
+  const isRepository = git !== undefined && repository !== undefined;
+  const folder = isRepository ? join(target, relative(realpathSync(repository.root), realpathSync(project))) : target;
+  const make: PlannedCopy["make"] = (onProgress) =>
+    inWords(options, async () => {
+      await mkdir(target, { recursive: true, mode: 0o700 });
+      if (!isRepository) {
+        const paths = await listFiles(project, { except: dirname(target), signal });
+        await copyFiles(project, target, paths, { signal, onProgress });
+        return;
+      }
+      const { root, paths } = repository;
+      const copying = { from: root, to: target, paths, signal, onProgress };
+      await Promise.all([makeRepository(repository, target), copyPaths(git, copying)]);
+    });
+  return { folder, isRepository, make };
+}
+
+async function inWords<Result>({ project, signal }: CopyProjectOptions, work: () => Promise<Result>): Promise<Result> {
   try {
-    const git = findGit(env, signal);
-    const repository = git && (await readRepository(git, project));
-    await mkdir(target, { recursive: true, mode: 0o700 });
-    if (git === undefined || repository === undefined) {
-      await copyFiles(project, target, await listFiles(project), signal);
-      return target;
-    }
-    const { root, paths } = repository;
-    await Promise.all([makeRepository(repository, target), copyPaths(git, { from: root, to: target, paths, signal })]);
-    return join(target, relative(realpathSync(root), realpathSync(project)));
+    return await work();
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WorkspaceError || !(error instanceof Error)) throw error;
@@ -52,10 +97,11 @@ interface Copying {
   readonly to: string;
   readonly paths: readonly string[];
   readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
-async function copyPaths(git: Git, { from, to, paths, signal }: Copying): Promise<void> {
-  for (const path of await copyFiles(from, to, paths, signal)) {
+async function copyPaths(git: Git, { from, to, paths, signal, onProgress }: Copying): Promise<void> {
+  for (const path of await copyFiles(from, to, paths, { signal, onProgress })) {
     const inner = { from: join(from, path), to: join(to, path) };
     await mkdir(inner.to, { recursive: true });
     const isRepository = (await git.ask(inner.from, "rev-parse", "--show-prefix")) === "\n";

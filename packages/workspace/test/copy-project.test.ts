@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copyProject, takeSnapshot, Workspaces } from "../src/index.ts";
+import { copyProject, planCopy, takeSnapshot, Workspaces } from "../src/index.ts";
 
 let base: string;
 let project: string;
@@ -174,6 +174,33 @@ describe("copyProject()", () => {
 
   test("says which file it cannot read", async () => {
     await expect(copy(join(base, "none"))).rejects.toMatchObject({ code: "WORKSPACE_IO" });
+  });
+});
+
+describe("planCopy()", () => {
+  test("planCopy() tells the folder before there is one, and how far the copy is", async () => {
+    write("sub/a", "1");
+    write("sub/b", "2");
+    const { signal } = new AbortController();
+    const planned = await planCopy({ project, target, env, signal });
+    expect(planned).toMatchObject({ folder: target, isRepository: false });
+    expect(existsSync(target)).toBe(false);
+    const seen: unknown[] = [];
+    await planned.make((progress) => seen.push(progress));
+    expect(seen).toEqual([
+      { files: 0, of: 2 },
+      { files: 1, of: 2 },
+    ]);
+    expect(files(target)).toEqual(["sub/a", "sub/b"]);
+  });
+
+  test("planCopy() does not copy the copy into itself", async () => {
+    write("a", "1");
+    const inner = join(project, "state/copy/project");
+    mkdirSync(dirname(inner), { recursive: true });
+    const { signal } = new AbortController();
+    await (await planCopy({ project, target: inner, env, signal })).make();
+    expect(files(inner)).toEqual(["a"]);
   });
 });
 

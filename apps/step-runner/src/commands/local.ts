@@ -15,8 +15,9 @@ import { jobFlags } from "../read-job.ts";
 import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
+import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
 import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
-import { runJob } from "../run-job.ts";
+import { JobWorkspace, workspaceFlags } from "../workspace/job-workspace.ts";
 import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
 
 const flags = {
@@ -31,6 +32,7 @@ const flags = {
   ...situationFlags,
   ...judgedFlags,
   ...executorFlags,
+  ...workspaceFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
     ...homeFlag,
@@ -46,6 +48,7 @@ export const local = defineCommand({
     "FILE is the .gitlab-ci.yml of this folder or of the nearest above it unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
       "keywords that have no effect on one machine are named in one line. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
       "CI_COMMIT_*, CI_PROJECT_*, CI_MERGE_REQUEST_* and the like come from the repository and from the flags. The job finds the command step-runner, also as /step-runner.",
+    "The job runs in a copy of the project, with changed and new files and without those that git ignores, so that nothing is written to the project itself; outside of git the copy has all files of the folder. --in-place runs it in the project.",
   ],
   flags,
   positionals: { min: 0, max: 1 },
@@ -63,8 +66,9 @@ export const local = defineCommand({
 
 async function run(options: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
   if (options.needs && !options.explain) return (await import("../run-with-needs.ts")).runWithNeeds(options, path);
-  if (isWorkflow(options, path)) return runWorkflow(options, path);
-  const read = await readJudgedJob(options, path);
+  await using workspace = new JobWorkspace(options);
+  if (isWorkflow(options, path)) return await runWorkflow(options, path, workspace);
+  const read = await readJudgedJob(options, path, (project) => (options.explain ? project : workspace.place(project)));
   if (read === undefined) return COMMAND_EXITS.input.code;
   const { job, includedFiles, workDir, judged, place } = read;
   if (options.explain) {
@@ -75,29 +79,42 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
   if (!options.quiet) tellIgnored(job.ignored);
   const vars = job.variables;
   const state = absolute(options.stateDir ?? userDirectories(process.env).state);
-  const commandJob = {
+  const commandJob: CommandJob = {
     entry: "local",
     name: job.name,
     source: path,
     includedFiles: includedFiles.length === 0 ? undefined : includedFiles,
     specDefinition: job.specDefinition,
     positionOf: job.positionOf,
-    inputs: { ...options.jobInput, ...storeInputs(job.specDefinition, projectStores(workDir, state)) },
+    inputs: {
+      ...options.jobInput,
+      ...storeInputs(job.specDefinition, projectStores(workspace.copy?.projectDir ?? workDir, state)),
+    },
     vars,
     env: ciJobEnvironment(options, vars, place),
     workDir,
     baseDir: workDir,
-  } as const;
-  return runJob(options, commandJob, { timeoutMs: job.terms.timeoutMs, place });
+  };
+  const rest = { timeoutMs: job.terms.timeoutMs, place };
+  return await runJob(options, inWorkspace(workspace, commandJob), rest);
 }
 
-async function runWorkflow(options: Options, path: string): Promise<number> {
-  const { readWorkflowJob } = await import("../read-workflow-job.ts");
-  const read = readWorkflowJob(options, path);
+function inWorkspace(workspace: JobWorkspace, job: CommandJob): JobSource {
+  return async (_engine, signal) => {
+    await workspace.fill(signal);
+    return { ...job, workspace: workspace.copy };
+  };
+}
+
+async function runWorkflow(options: Options, path: string, workspace: JobWorkspace): Promise<number> {
+  const { projectOf, readWorkflowJob } = await import("../read-workflow-job.ts");
+  const jobDir = await workspace.place(options.workDir ?? projectOf(path));
+  const read = readWorkflowJob(options, path, { jobDir });
   if (read === undefined) return COMMAND_EXITS.input.code;
   if (!isWanted(options, read.job)) return 0;
   const run = { ...read, path, vars: givenVariables(options) };
-  return runJob(options, workflowCommandJob(options, read.job.name, run), { timeoutMs: workflowTimeout(read) });
+  const job = workflowCommandJob(options, read.job.name, run);
+  return await runJob(options, inWorkspace(workspace, job), { timeoutMs: workflowTimeout(read) });
 }
 
 // A job that its own condition excludes is not run because somebody named it, and not silently because somebody insists.

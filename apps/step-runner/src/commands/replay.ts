@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
 import { errors, output, print, terminalOf } from "@steps/console/terminal";
 import { planReplay, type ReplayReport } from "@steps/engine";
@@ -14,6 +15,7 @@ import { readTrace } from "../read-trace.ts";
 import { formatReplayReport, replayReportJson } from "../replay-report.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
 import { StopSignals } from "../signals.ts";
+import { JobWorkspace } from "../workspace/job-workspace.ts";
 import { writeTrace } from "../write-trace.ts";
 import { confirm } from "../confirm.ts";
 
@@ -41,7 +43,7 @@ const flags = {
   ...grouped("The run and its records", {
     "work-dir": flag.path({
       placeholder: "DIR",
-      summary: "Where the steps run; the recorded directory by default",
+      summary: "Where the steps run; the recorded directory by default, or a copy of the project if the job ran in one",
     }),
     grace: runFlags.grace,
     "state-dir": stateDir,
@@ -97,11 +99,15 @@ async function execute(options: Options, trace: Trace, path: string): Promise<Re
   await using engine = openEngine(options, { excluded: written });
   using stop = new StopSignals();
   const progress = new Progress(options.quiet);
+  await using workspace = new JobWorkspace({ ...options, inPlace: false });
+  const workDir = options.workDir ?? (await placeOf(trace, workspace));
+  await workspace.fill(stop.signal);
   // With a report for machines standard output is the report's alone.
   const stdout = options.report === "json" ? errors : output;
   const report = await engine.replay(trace, {
     secrets: options.secret,
-    workDir: options.workDir,
+    workDir,
+    workspace: workspace.copy,
     countsDrift: options.strict,
     github: githubOptions(options),
     ignore: options.ignore,
@@ -118,6 +124,13 @@ async function execute(options: Options, trace: Trace, path: string): Promise<Re
   const { outputFile } = options;
   if (outputFile !== undefined && report.replay !== undefined) writeTrace(outputFile, report.replay.trace());
   return report;
+}
+
+// A job that ran in a copy of its project runs in one again; the copy that it ran in is gone.
+async function placeOf({ request }: Trace, workspace: JobWorkspace): Promise<string | undefined> {
+  const { projectDir } = request ?? {};
+  if (projectDir === undefined) return undefined;
+  return workspace.place(existsSync(projectDir) ? projectDir : process.cwd());
 }
 
 async function isWanted({ yes }: Options, trace: Trace): Promise<boolean> {
