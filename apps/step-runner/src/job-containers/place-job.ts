@@ -8,7 +8,6 @@ import type { ProjectFacts, RunnerFacts } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, quote } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
 import type { ExecutorOptions } from "./executor-flags.ts";
-import { findEngine } from "./find-engine.ts";
 
 /** The place where a job runs. */
 export type JobPlace =
@@ -67,6 +66,8 @@ export async function placeJob(
     const message = `The job ${quote(job.name)} names no image to make a container of; --executor auto runs it on this machine`;
     return fixed({ kind: "refused", message });
   }
+  // A job that runs here does without all of it.
+  const { findEngine } = await import("./find-engine.ts");
   const engine = await findEngine();
   if (!("cli" in engine)) {
     const why = `The job ${quote(job.name)} names an image, and no container can be run: ${engine.message}`;

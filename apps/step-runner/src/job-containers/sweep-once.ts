@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ContainerCli } from "@steps/containers";
-import { findEngine } from "./find-engine.ts";
 
 const swept = new Map<string, Promise<void>>();
 
@@ -16,6 +15,7 @@ export function sweepOnce(cli: ContainerCli, stateDir: string): Promise<void> {
 export async function sweepLeft(stateDir: string): Promise<void> {
   const folder = join(stateDir, "containers");
   if (!existsSync(folder) || readdirSync(folder).length === 0) return;
+  const { findEngine } = await import("./find-engine.ts");
   const engine = await findEngine();
   if ("cli" in engine) await sweepOnce(engine.cli, stateDir);
 }
