@@ -30,6 +30,7 @@ export interface WrittenZip {
 
 const SMALL_BYTES = 256 * 1024;
 const BUFFER_BYTES = 512 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /**
@@ -125,7 +126,7 @@ async function packLarge(output: Output, source: ZipSource, { level, ...common }
   let crc = 0;
   let size = 0;
   const handle = await open(source.path, READ);
-  const read = createReadStream("", { fd: handle, highWaterMark: 128 * 1024 });
+  const read = createReadStream("", { fd: handle, highWaterMark: CHUNK_BYTES });
   const counted = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       crc = crc32(chunk, crc);
@@ -136,7 +137,7 @@ async function packLarge(output: Output, source: ZipSource, { level, ...common }
   const store = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) await output.write(chunk);
   };
-  if (level > 0) await pipeline(read, counted, createDeflateRaw({ level }), store);
+  if (level > 0) await pipeline(read, counted, createDeflateRaw({ level, chunkSize: CHUNK_BYTES }), store);
   else await pipeline(read, counted, store);
   const fields = { ...header, crc, size, packedSize: output.offset - start };
   if (!isLarge && Math.max(size, fields.packedSize) > 0xffff_ffff) {

@@ -1,5 +1,19 @@
-import { chmodSync, constants, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
-import { type FileHandle, lutimes, open, statfs, symlink, utimes } from "node:fs/promises";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  futimesSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { type FileHandle, statfs } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { TransferError } from "@steps/transfer";
 import { decodeUtf8, readZip, unsafe, type ZipContents, type ZipMember } from "@steps/transfer/archive";
@@ -14,6 +28,7 @@ export interface ExtractOptions {
 }
 
 const MAX_TARGET_BYTES = 4095;
+const BUFFER_BYTES = 512 * 1024;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /**
@@ -71,7 +86,7 @@ class Extraction {
   async write({ members }: ZipContents): Promise<void> {
     for (const member of members) if (member.node.type === "dir") this.#openFolder(member.node.path);
     for (const member of members) if (member.node.type === "file") await this.#writeFile(member);
-    for (const member of members) if (member.node.type === "link") await this.#writeLink(member);
+    for (const member of members) if (member.node.type === "link") this.#writeLink(member);
     // What is in a folder that nobody may write to has to be there before.
     for (const { node, mode } of members.toReversed()) {
       if (node.type === "dir" && mode !== 0) chmodSync(join(this.#root, node.path), (mode & 0o777) | 0o700);
@@ -107,24 +122,36 @@ class Extraction {
     return full;
   }
 
+  // In this process nothing else waits, and waiting for the thread pool would take longer than writing a small file.
   async #writeFile({ node, mode, modifiedAt, content }: ZipMember): Promise<void> {
     const full = this.#clear(node.path);
-    const file = await open(full, CREATE, 0o600);
+    const file = openSync(full, CREATE, 0o600);
     try {
-      for await (const chunk of content()) await file.writeFile(chunk);
-      await file.chmod(mode === 0 ? 0o644 : (mode & 0o777) | 0o400);
+      let pending: Uint8Array[] = [];
+      let bytes = 0;
+      const flush = (): void => {
+        if (pending.length > 0) writeFileSync(file, Buffer.concat(pending));
+        [pending, bytes] = [[], 0];
+      };
+      for await (const chunk of content()) {
+        pending.push(chunk);
+        bytes += chunk.byteLength;
+        if (bytes >= BUFFER_BYTES) flush();
+      }
+      flush();
+      fchmodSync(file, mode === 0 ? 0o644 : (mode & 0o777) | 0o400);
+      const time = this.#modifiedAt ?? modifiedAt;
+      futimesSync(file, time, time);
     } finally {
-      await file.close();
+      closeSync(file);
     }
-    const time = this.#modifiedAt ?? modifiedAt;
-    await utimes(full, time, time);
   }
 
-  async #writeLink({ node, modifiedAt }: ZipMember): Promise<void> {
+  #writeLink({ node, modifiedAt }: ZipMember): void {
     const full = this.#clear(node.path);
-    await symlink(node.target as string, full);
+    symlinkSync(node.target as string, full);
     const time = this.#modifiedAt ?? modifiedAt;
-    await lutimes(full, time, time);
+    lutimesSync(full, time, time);
   }
 }
 
