@@ -39,6 +39,8 @@ const TRAINING = {
     { args: ["ci"], env: { STEPS, CI_X: "x" } },
     { args: ["local", "--job-name", "test"] },
     { args: ["pipeline", ".github/workflows/ci.yml"] },
+    { args: ["pipeline", "--list"] },
+    { args: ["pipeline"] },
   ],
   "runner-bridge": [{ args: ["list", "--socket", "/nowhere"] }],
 };

@@ -43,23 +43,35 @@ export interface PredefinedOptions {
  */
 export function predefinedVariables({ pipeline, job, runner, sha256 }: PredefinedOptions): PredefinedSources {
   const environment = job?.environment;
-  const predefined = Object.assign(
-    {},
-    job && jobPredefinedVariables(job),
-    environment && environmentVariables(environment),
-    projectVariables(pipeline.project),
-    pipelineVariables(pipeline),
-    commitVariables(pipeline),
-    mergeRequestVariables(pipeline),
-    dependencyProxyVariables(pipeline),
-    runner && { ...persistedVariables(pipeline, job), ...runnerVariables(runner) },
-  ) as PredefinedValues;
+  const shared = sharedVariables(pipeline);
+  const own = { ...(job && jobPredefinedVariables(job)), ...(environment && environmentVariables(environment)) };
+  const ofRunner = runner && { ...persistedVariables(pipeline, job), ...runnerVariables(runner) };
   const persisted = environment && sha256 ? persistedEnvironmentVariables(environment, sha256) : {};
   return {
-    predefined: known(predefined),
-    user: known(userVariables(pipeline.user ?? {})),
+    predefined: new Map([...known(own), ...shared.predefined, ...known(ofRunner ?? {})]),
+    user: shared.user,
     environment: known(persisted),
   };
+}
+
+type SharedVariables = Pick<PredefinedSources, "predefined" | "user">;
+
+const ofPipelines = new WeakMap<PipelineFacts, SharedVariables>();
+
+// A pipeline may have ten thousand jobs, and what all of them see is most of what there is.
+function sharedVariables(pipeline: PipelineFacts): SharedVariables {
+  const made = ofPipelines.get(pipeline) ?? {
+    predefined: known({
+      ...projectVariables(pipeline.project),
+      ...pipelineVariables(pipeline),
+      ...commitVariables(pipeline),
+      ...mergeRequestVariables(pipeline),
+      ...dependencyProxyVariables(pipeline),
+    }),
+    user: known(userVariables(pipeline.user ?? {})),
+  };
+  ofPipelines.set(pipeline, made);
+  return made;
 }
 
 function known(values: PredefinedValues): ReadonlyMap<string, Variable> {
