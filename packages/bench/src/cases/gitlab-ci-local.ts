@@ -1,19 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Contest, rowOf, timeSides } from "../gitlab-ci-local/compare.ts";
+import { type Contest, differenceRow, rowOf, timeSides } from "../gitlab-ci-local/compare.ts";
 import { installPeer } from "../gitlab-ci-local/install-peer.ts";
 import { manyJobs, makeSides } from "../gitlab-ci-local/project.ts";
-import {
-  absolute,
-  atMost,
-  command,
-  interleaveAll,
-  median,
-  peakMemory,
-  peakMemoryOf,
-  type Row,
-  time,
-} from "../measure.ts";
+import { atMost, command, interleaveAll, peakMemory, peakMemoryOf, type Row, time } from "../measure.ts";
 
 const ROUNDS = 9;
 const LINES = 50;
@@ -54,7 +44,7 @@ async function hello(contest: Contest, dir: string): Promise<Row[]> {
       limit: 0.6,
       unit: "MiB",
     }),
-    absolute(`${LINES} script lines over hello-world`, { measured: median(many) - median(one), limit: 25, unit: "ms" }),
+    differenceRow(`${LINES} script lines over hello-world`, { without: one, measured: many, limit: 25 }),
   ];
 }
 
@@ -95,6 +85,6 @@ async function nothing(env: NodeJS.ProcessEnv, dir: string): Promise<Row> {
   const { ours: cwd } = await makeSides(join(dir, "nothing"), { ".gitlab-ci.yml": jobs.join("") });
   const run = (...args: string[]) => time(command, ["pipeline", "--jobs", "1", "--quiet", ...args], { env, cwd });
   const [one = [], all = []] = await interleaveAll(ROUNDS, [() => run("--only", "job-0"), () => run()]);
-  const cost = (median(all) - median(one)) / NOTHING_JOBS;
-  return absolute("a job of a pipeline that does nothing", { measured: cost, limit: 25, unit: "ms" });
+  const numbers = { without: one, measured: all, count: NOTHING_JOBS, limit: 25 };
+  return differenceRow("a job of a pipeline that does nothing", numbers);
 }

@@ -39,6 +39,23 @@ export function rowOf(
   return { name, floor: shown(floor), measured: shown(measured), ratio, target: `≤ ${limit}`, isMet: ratio <= limit };
 }
 
+/** A row of the difference of two medians, divided by a count, with that of the least times beside it. */
+export function differenceRow(name: string, { without, measured, count = 1, limit }: Difference): Row {
+  const cost = (of: (times: readonly number[]) => number): number => (of(measured) - of(without)) / count;
+  const least = cost((times) => Math.min(...times));
+  const text = `${cost(median).toFixed(1)} ms (min ${least.toFixed(1)})`;
+  return { name, floor: "–", measured: text, ratio: undefined, target: `≤ ${limit} ms`, isMet: cost(median) <= limit };
+}
+
+interface Difference {
+  readonly without: readonly number[];
+  readonly measured: readonly number[];
+  /** How often it is in the measured times. Default: once. */
+  readonly count?: number;
+  /** In milliseconds. */
+  readonly limit: number;
+}
+
 function shown(times: readonly number[]): string {
   return `${median(times).toFixed(0)} ms (min ${Math.min(...times).toFixed(0)})`;
 }
