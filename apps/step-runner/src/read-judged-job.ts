@@ -48,7 +48,7 @@ export async function readJudgedJob(
   const compile = (image: string | undefined): CompileJobResult => {
     const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
     const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
-    return compileJob(loaded, { jobName, sources, overrides });
+    return compileJob(loaded, { jobName, sources, overrides, grants: Object.keys(options.secret ?? {}) });
   };
   const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, compile);
   const { job } = compiled;

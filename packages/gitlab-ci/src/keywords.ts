@@ -47,11 +47,8 @@ export const IGNORED_KEYWORDS: readonly string[] = [
   "dast_configuration",
   // Its variables are set, and nothing is deployed.
   "environment",
-  "id_tokens",
   "identity",
   "pages",
   "publish",
-  "release",
-  "secrets",
   "tags",
 ];

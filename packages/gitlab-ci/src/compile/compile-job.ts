@@ -15,6 +15,8 @@ import { readJobInputs } from "./job-inputs.ts";
 import type { StoreInput } from "./job-text.ts";
 import { type JobTerms, readJobTerms } from "./job-terms.ts";
 import { assembleJob, type AssembledJob, type Phase } from "./phase.ts";
+import { preparePhase } from "./prepare-phase.ts";
+import { releasePhase } from "./release-phase.ts";
 import { runPhase } from "./run-phase.ts";
 import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "./script-phases.ts";
 
@@ -33,6 +35,8 @@ export interface CompileJobOptions {
   readonly sources?: VariableSources | undefined;
   /** The jobs whose artifacts are unpacked before the script, in their order, as `artifactSources()` gives them. None by default. */
   readonly artifactsFrom?: readonly string[] | undefined;
+  /** The names of the secrets that the user grants to the job: an ID token of such a name is not made. None by default. */
+  readonly grants?: readonly string[] | undefined;
   /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
   readonly shell?: Shell | undefined;
 }
@@ -111,7 +115,7 @@ function compile(
   report.include(diagnostics);
   const scope = { values, inputs: new Set(Object.keys(inputs)) };
   const context: CompileContext = { job, variables, scope, shell, report };
-  const phases = phasesOf(context, options.artifactsFrom ?? []);
+  const phases = phasesOf(context, options);
   if (phases === undefined) return undefined;
   for (const name of Object.keys(STORES)) {
     if (!Object.hasOwn(inputs, name)) continue;
@@ -123,14 +127,23 @@ function compile(
   return { ...assembled, variables: values, terms, ignored: ignoredKeywords(job) };
 }
 
-function phasesOf(context: CompileContext, from: readonly string[]): readonly Phase[] | undefined {
+function phasesOf(
+  context: CompileContext,
+  { artifactsFrom = [], grants = [] }: Pick<CompileJobOptions, "artifactsFrom" | "grants">,
+): readonly Phase[] | undefined {
   const main = context.job.own.has("run") ? runPhase(context) : scriptPhase(context);
   if (main === undefined) return undefined;
   const cache = cachePhases(context);
-  const before = present([sourcesHookPhase(context), cache.restore, downloadPhase(context, from)]);
-  const mayNotBegin = before.length > 0;
-  const after = afterScriptPhase(context, { main: main.name, mayNotBegin, hasRelease: false });
-  return [...before, main, ...present([after, dotenvPhase(context), ...cache.save, ...uploadPhases(context)])];
+  const before = present([
+    preparePhase(context, new Set(grants)),
+    sourcesHookPhase(context),
+    cache.restore,
+    downloadPhase(context, artifactsFrom),
+  ]);
+  const release = releasePhase(context);
+  const place = { main: main.name, mayNotBegin: before.length > 0, hasRelease: release !== undefined };
+  const after = [release, afterScriptPhase(context, place), dotenvPhase(context)];
+  return [...before, main, ...present(after), ...cache.save, ...uploadPhases(context)];
 }
 
 function present(phases: readonly (Phase | undefined)[]): readonly Phase[] {

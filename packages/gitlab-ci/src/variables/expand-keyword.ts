@@ -28,6 +28,7 @@ export const KEYWORD_EXPANSIONS: Readonly<Record<string, KeywordExpansion>> = {
   "environment:name": BLANK,
   "environment:url": BLANK,
   "except:variables": NOBODY,
+  "id_tokens:aud": RUNNER,
   image: RUNNER,
   "only:variables": NOBODY,
   release: RUNNER,

@@ -67,7 +67,8 @@ async function attemptJob(
       sha256,
     });
     const sources = { ...work.sources, ...known, pipeline: given };
-    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom: planned.artifactsOf(work) });
+    const grants = Object.keys(context.options.secret);
+    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom: planned.artifactsOf(work), grants });
   };
   const compiled = withImageName(job, compile);
   if (compiled.job === undefined) return malformed(compiled.diagnostics);

@@ -22,7 +22,7 @@ export function prepareJob(inputs: Inputs, place: BuiltinPlace): Promise<GitlabR
     exports[name] = variable["file"] === true ? fileOf(folder, name, value) : { value, isSensitive };
   }
   for (const [name, secret] of objectsOf(inputs, "secrets")) {
-    const value = givenValue(secret, `secret "${name}"`);
+    const value = givenValue(secret, name);
     exports[name] = secret["file"] === false ? { value, isSensitive: true } : fileOf(folder, name, value);
   }
   const jwks = setTokens(inputs, { folder, exports, env: place.env });
@@ -41,11 +41,11 @@ function objectsOf(inputs: Inputs, input: string): [string, Readonly<Record<stri
   return entries.map(([name, value]) => [name, objectOf(value, `${input}: ${name}`)]);
 }
 
-function givenValue(of: Readonly<Record<string, Value>>, what: string): string {
+function givenValue(of: Readonly<Record<string, Value>>, name: string): string {
   const { value } = of;
   if (typeof value === "string") return value;
-  throw new BuiltinError("BUILTIN_FAILED", `Cannot resolve ${what}: no value is given for it here`, {
-    hint: "No vault is asked on this machine; give the value as a variable of that name.",
+  throw new BuiltinError("BUILTIN_FAILED", `Cannot resolve secret "${name}": no value is given for it here`, {
+    hint: `No vault is asked on this machine; give the value: --secret ${name}=VALUE, or a masked variable of that name.`,
   });
 }
 
