@@ -1,14 +1,6 @@
 export { combineResults, isPassed } from "./combine-results.ts";
 export { findCircles, type GraphJob, type GraphProblem, graphProblems } from "./job-graph.ts";
-export type {
-  InstanceDelayed,
-  InstanceEnded,
-  InstanceRetried,
-  InstanceStarted,
-  JobDecided,
-  JobEnded,
-  PipelineEvent,
-} from "./pipeline-event.ts";
+export type { PipelineEvent } from "./pipeline-event.ts";
 export type {
   Decision,
   Instance,

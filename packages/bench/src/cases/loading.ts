@@ -1,4 +1,4 @@
-import { planPipeline } from "@steps/gitlab-ci";
+import { planPipeline } from "@steps/gitlab-ci/pipeline";
 import { loadPipeline } from "@steps/gitlab-ci/load";
 import { manyJobs } from "../gitlab-ci-local/project.ts";
 import { atMost, interleave, type Row } from "../measure.ts";

@@ -1,4 +1,4 @@
-import type { PlannedJob, PlannedPipeline } from "@steps/gitlab-ci";
+import type { PlannedJob, PlannedPipeline } from "@steps/gitlab-ci/pipeline";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Situation } from "@steps/gitlab-ci/rules";
 import type { PipelineFacts, Variable } from "@steps/gitlab-ci/variables";

@@ -1,4 +1,4 @@
-import { isGate } from "@steps/gitlab-ci";
+import { isGate } from "@steps/gitlab-ci/pipeline";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { GraphJob } from "@steps/pipeline";
 import type { GraphNode } from "../local-pipeline.ts";

@@ -1,4 +1,4 @@
-import { isGate, type JudgedPipeline, type JudgedPipelineJob } from "@steps/gitlab-ci";
+import { isGate, type JudgedPipeline, type JudgedPipelineJob } from "@steps/gitlab-ci/pipeline";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { GraphJob } from "@steps/pipeline";
 import { spanPosition, type YamlNode } from "@steps/source";

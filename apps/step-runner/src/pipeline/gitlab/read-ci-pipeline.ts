@@ -1,6 +1,7 @@
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
-import { compileJob, ignoredKeywords, type JudgedPipeline, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci";
+import { compileJob, ignoredKeywords } from "@steps/gitlab-ci";
+import { type JudgedPipeline, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci/pipeline";
 import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";

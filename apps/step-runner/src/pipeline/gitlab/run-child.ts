@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { planPipeline } from "@steps/gitlab-ci";
+import { planPipeline } from "@steps/gitlab-ci/pipeline";
 import type { Variable, VariableSource } from "@steps/gitlab-ci/variables";
 import { collectVariables, expandVariables, predefinedVariables } from "@steps/gitlab-ci/variables";
 import { formatDiagnostic } from "@steps/model/diagnostic";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { compileJob, type CompileJobResult, isRetried, type PlannedJob } from "@steps/gitlab-ci";
+import { compileJob, type CompileJobResult } from "@steps/gitlab-ci";
+import { isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import type { AllowFailure } from "@steps/gitlab-ci/rules";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";

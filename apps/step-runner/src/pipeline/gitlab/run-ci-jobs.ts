@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isGate, type PlannedJob } from "@steps/gitlab-ci";
+import { isGate, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import {
   type GraphJob,
   isPassed,
@@ -37,7 +37,7 @@ export interface CiJobs {
 }
 
 /** Runs the jobs of one pipeline in their order. */
-export function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
+function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
   const firstFailure = new AbortController();
   const { view, recording } = context;
   recording.planned(withoutGates(jobs), ci.path);

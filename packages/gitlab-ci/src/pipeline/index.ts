@@ -1,0 +1,15 @@
+export { type JobTerms, type JobTermsOptions, readJobTerms, type RetryTerms } from "../compile/job-terms.ts";
+export {
+  type JudgedPipeline,
+  type JudgedPipelineJob,
+  judgePipeline,
+  type JudgePipelineOptions,
+  type JudgePipelineResult,
+} from "../judge-pipeline.ts";
+export { readDuration } from "../read-duration.ts";
+export type { PlannedJob } from "./decide-start.ts";
+export { isRetried } from "./is-retried.ts";
+export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./plan-pipeline.ts";
+export type { Need } from "./read-needs.ts";
+export type { Trigger } from "./read-trigger.ts";
+export { isGate } from "./stage-gates.ts";
