@@ -34,7 +34,11 @@ export async function readRepository(
   const { sha, refName, defaultBranch, user } = readGitFacts(folder);
   const program = findGit(env);
   const found = program && { ask: (...args: readonly string[]) => program.ask(folder, ...args) };
-  const settings = await readSettings(found);
+  // Git takes longer to start than to answer.
+  const [settings, commit] = await Promise.all([
+    readSettings(found),
+    found === undefined || sha === undefined ? undefined : readCommit(found),
+  ]);
   const known = {
     branch: refName,
     defaultBranch,
@@ -44,7 +48,6 @@ export async function readRepository(
   };
   if (found === undefined || (sha === undefined && refName === undefined)) return known;
   const url = settings.get("remote.origin.url");
-  const commit = sha === undefined ? undefined : await readCommit(found);
   return { ...known, git: found, commit, remote: url === undefined ? undefined : readRemote(url), originUrl: url };
 }
 
