@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasProgram, isRunning } from "@steps/testkit";
+import { hasRegistry, startRegistry } from "@steps/testkit/image-registry";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { busyboxRoot, findBusybox } from "./busybox-root.ts";
 import { createContainers, hasDocker } from "./containers.ts";
@@ -145,6 +146,28 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
     write(world, { image: images.plain, script: ["true"] });
     expect(await local(world, "--pull-policy", "always")).toMatchObject({ code: 1 });
   });
+
+  test.skipIf(!hasRegistry)(
+    "is pulled from a registry when it is missing, and its digest is in the trace",
+    async () => {
+      const world = createWorld();
+      await using registry = await startRegistry();
+      const name = `${registry.host}/tools/sh:1`;
+      for (const args of [
+        ["tag", images.plain, name],
+        ["push", name],
+        ["rmi", name],
+      ])
+        docker(...args);
+      onTestFinished(() => void docker("rmi", name));
+      write(world, { image: name, script: ["echo pulled"] });
+      const ended = await local(world, "--output-file", "t.json");
+      expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: "$ echo pulled\npulled\n" });
+      expect(ended.stderr).toContain(`Pulling image ${name}`);
+      const said = `${registry.host}/tools/sh@sha256:`;
+      expect((await readTrace(join(world.work, "t.json"))).notes).toContainEqual(expect.stringContaining(said));
+    },
+  );
 
   test("is refused with flags that name files which its container does not see", async () => {
     const world = createWorld();
