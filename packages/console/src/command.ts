@@ -18,8 +18,23 @@ export interface Command<F extends Flags = Flags> {
   readonly isHidden?: boolean;
   /** Command lines with what they do. */
   readonly examples: readonly (readonly [command: string, does: string])[];
+  /**
+   * Gives the values of flags that neither the arguments nor the environment hold, such as those of a file; a flag that is not
+   * among them has its default. Default: none. @throws {UsageError}
+   */
+  readonly settings?: (flags: Flags, call: SettingsCall) => Promise<Settings>;
   /** Does the work and gives the exit code. The options have the types that the flags say. */
   run(options: OptionsOf<F>, positionals: readonly string[]): Promise<number>;
+}
+
+/** The texts of flags by their names, as they would be typed one after the other. */
+export type Settings = Readonly<Record<string, readonly string[]>>;
+
+/** A call of a command before its flags are read. */
+export interface SettingsCall {
+  readonly positionals: readonly string[];
+  /** The text of a flag in the arguments or in the environment, the last one that was given. `undefined`: it is not given. */
+  readonly value: (flag: string) => string | undefined;
 }
 
 /** Gives the same command, with the options of `run` typed by its flags. */

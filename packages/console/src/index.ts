@@ -1,4 +1,4 @@
-export { type Command, defineCommand } from "./command.ts";
+export { type Command, defineCommand, type Settings, type SettingsCall } from "./command.ts";
 export { describeFailure, type FailureRules } from "./failure.ts";
 export * as flag from "./flag-kinds.ts";
 export { converted, type Flag, type Flags, grouped, type OptionsOf } from "./flag.ts";

@@ -22,21 +22,52 @@ export function parseCommandLine<F extends Flags>(
   given: readonly string[],
   env: Environment,
 ): CommandLine<F> {
+  const { positionals, textsOf } = readArguments(command, given, env);
+  return { options: optionsOf(command, (name) => textsOf(name) ?? []), positionals };
+}
+
+/** The same with the settings of the command between the environment and the defaults. @throws {UsageError} */
+export async function parseWithSettings<F extends Flags>(
+  command: Command<F>,
+  given: readonly string[],
+  env: Environment,
+): Promise<CommandLine<F>> {
+  const { positionals, textsOf } = readArguments(command, given, env);
+  const value = (flag: string): string | undefined => textsOf(flag)?.at(-1);
+  const settings = (await command.settings?.(command.flags, { positionals, value })) ?? {};
+  return { options: optionsOf(command, (name) => textsOf(name) ?? settings[name] ?? []), positionals };
+}
+
+function optionsOf<F extends Flags>(command: Command<F>, textsOf: (name: string) => readonly string[]): OptionsOf<F> {
+  const options = Object.entries(command.flags).map(([name, flag]) => {
+    const texts = textsOf(name);
+    const isDefault = texts.length === 0 && flag.default !== undefined;
+    return [camelCase(name), flag.read(isDefault ? [String(flag.default)] : texts, name)];
+  });
+  return Object.fromEntries(options) as OptionsOf<F>;
+}
+
+interface Arguments {
+  readonly positionals: readonly string[];
+  /** The texts of a flag in the arguments or else in the environment; `undefined` if it is in neither. */
+  readonly textsOf: (name: string) => readonly string[] | undefined;
+}
+
+function readArguments(command: Command, given: readonly string[], env: Environment): Arguments {
   const args = command.takesCommand === true ? [...splitCommand(command, given)] : given;
   const { values, positionals } = parse(command, args);
   checkPositionals(command, positionals);
-  const options = Object.entries(command.flags).map(([name, flag]) => [
-    camelCase(name),
-    flag.read(textsOf(flag, values[name], env), name),
-  ]);
-  return { options: Object.fromEntries(options) as OptionsOf<F>, positionals };
-}
-
-function textsOf(flag: Flag, value: unknown, env: Environment): readonly string[] {
-  if (value !== undefined) return (Array.isArray(value) ? value : [value]).map(String);
-  const inherited = (flag.env === undefined ? undefined : env[flag.env]) || undefined;
-  if (inherited !== undefined) return flag.type === "list" ? splitVariable(inherited, flag) : [inherited];
-  return flag.default === undefined ? [] : [String(flag.default)];
+  return {
+    positionals,
+    textsOf: (name) => {
+      const value = values[name];
+      if (value !== undefined) return (Array.isArray(value) ? value : [value]).map(String);
+      const flag = command.flags[name];
+      const inherited = (flag?.env === undefined ? undefined : env[flag.env]) || undefined;
+      if (flag === undefined || inherited === undefined) return undefined;
+      return flag.type === "list" ? splitVariable(inherited, flag) : [inherited];
+    },
+  };
 }
 
 function camelCase(name: string): string {

@@ -3,7 +3,7 @@ import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import type { Command } from "./command.ts";
 import { describeFailure, type FailureRules } from "./failure.ts";
 import { formatHelp, formatOverview } from "./help.ts";
-import { parseCommandLine, splitCommand } from "./parse-command-line.ts";
+import { parseWithSettings, splitCommand } from "./parse-command-line.ts";
 import { complain, errors, nameProgram, print, terminalOf } from "./terminal.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -29,7 +29,7 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
       await print(formatHelp(program.name, command, terminalOf(1)));
       return 0;
     }
-    const { options, positionals } = parseCommandLine(command, rest, process.env);
+    const { options, positionals } = await parseWithSettings(command, rest, process.env);
     return await command.run(options, positionals);
   } catch (error) {
     return describeFailure(error, name, program);

@@ -16,6 +16,7 @@ import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
+import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
 import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
 import { JobWorkspace, workspaceFlags } from "../workspace/job-workspace.ts";
 import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
@@ -33,6 +34,7 @@ const flags = {
   ...judgedFlags,
   ...executorFlags,
   ...workspaceFlags,
+  ...settingsFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
     ...homeFlag,
@@ -52,6 +54,7 @@ export const local = defineCommand({
   ],
   flags,
   positionals: { min: 0, max: 1 },
+  settings: settingsOfCall,
   examples: [
     ["step-runner local .gitlab-ci.yml --job-name test", "run the job test"],
     ["step-runner local --job-name hello-world --output-file trace.json", "run a job and keep its trace"],

@@ -2,6 +2,7 @@ import { defineCommand } from "@steps/console";
 import { findCiFile } from "../load-ci-file.ts";
 import { pipelineFlags } from "../pipeline/pipeline-flags.ts";
 import { runPipelineFile } from "../run-pipeline-file.ts";
+import { settingsOfCall } from "../settings/settings-of-call.ts";
 
 export const pipeline = defineCommand({
   name: "pipeline",
@@ -13,6 +14,7 @@ export const pipeline = defineCommand({
   ],
   flags: pipelineFlags,
   positionals: { min: 0, max: 1 },
+  settings: settingsOfCall,
   examples: [
     ["step-runner pipeline", "run the .gitlab-ci.yml of the project"],
     ["step-runner pipeline --list", "show its jobs, and why each is in or out"],

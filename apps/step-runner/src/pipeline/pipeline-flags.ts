@@ -3,6 +3,7 @@ import { flag, grouped, type OptionsOf } from "@steps/console";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
+import { settingsFlags } from "../settings/settings-of-call.ts";
 import { situationFlags } from "../situation/situation-flags.ts";
 import { homeFlag } from "../workflow-command-job.ts";
 
@@ -59,6 +60,7 @@ export const pipelineFlags = {
   }),
   ...executorFlags,
   ...situationFlags,
+  ...settingsFlags,
 };
 
 /** The options of the command that runs all jobs of a file. */
