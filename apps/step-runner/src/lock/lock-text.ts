@@ -4,7 +4,7 @@ import { jobVariables } from "@steps/engine/environment";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
 import { showDiagnostics } from "../diagnose.ts";
 import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
-import { findCiFile, hasCiFile, loadCiFile } from "../load-ci-file.ts";
+import { type CiFile, findCiFile, hasCiFile, loadCiFile } from "../load-ci-file.ts";
 import { readJobOf } from "../read-job.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { readTextOrReference, readWorkflow, type TextOptions } from "../read-input.ts";
@@ -57,12 +57,17 @@ async function readJobs(options: TextOptions, path: string): Promise<LockInputs>
   if (file === undefined) {
     return { inputs: [{ name: path, specDefinition: undefined, baseDir: process.cwd() }], included: [] };
   }
-  const names = options.jobName === undefined ? [...file.pipeline.groups.keys()] : [options.jobName];
+  const names = options.jobName === undefined ? stepJobs(file) : [options.jobName];
   const inputs = names.map((name) => {
     const { specDefinition, positionOf } = readJobOf({}, file, name)?.job ?? {};
     return { name: `${path} ${name}`, specDefinition, positionOf, baseDir: file.workDir };
   });
   return { inputs, included: file.resources.flatMap((resource) => lockedOf(resource) ?? []) };
+}
+
+// A job that starts another pipeline names no steps.
+function stepJobs({ pipeline: { groups } }: CiFile): readonly string[] {
+  return [...groups].flatMap(([name, [job]]) => (job?.own.has("trigger") === true ? [] : [name]));
 }
 
 async function checkInput(

@@ -87,13 +87,15 @@ export function compileJob(pipeline: LoadedPipeline, options: CompileJobOptions)
 
 /**
  * Compiles every job of a pipeline, or of the part of it that could be read, to say all that is wrong with any of them; a job
- * with `parallel` once. `optionsOf` gives the options of the job of that name.
+ * with `parallel` once, and one with `trigger` not at all. `optionsOf` gives the options of the job of that name.
  */
 export function checkJobs(
   pipeline: LoadedPipeline,
   optionsOf: (jobName: string) => Omit<CompileJobOptions, "jobName">,
 ): readonly Diagnostic[] {
-  const ofJobs = [...pipeline.groups.keys()].flatMap((jobName) => {
+  const ofJobs = [...pipeline.groups].flatMap(([jobName, [job]]) => {
+    // It starts another pipeline, which is right for a pipeline though there is nothing to compile.
+    if (job?.own.has("trigger") === true) return [];
     return compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
   });
   return sortDiagnostics(ofJobs, pipeline.sources);

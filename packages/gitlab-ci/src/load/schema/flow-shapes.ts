@@ -29,6 +29,7 @@ const FAILURE: Shape = oneOf(
   "archived_failure",
   "data_integrity_failure",
   "job_execution_timeout",
+  "runner_interrupted",
   "runner_provisioning_timeout",
   "runner_system_failure",
   "runner_unsupported",
