@@ -14,6 +14,7 @@ import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
 import type { LoadOptions } from "./load-options.ts";
 import { StepLoader } from "./load-step.ts";
+import { type RecoveredPipeline, recoverPipeline } from "./pipeline/recover-pipeline.ts";
 import { PipelineRecording, type PipelineRecordingOptions } from "./pipeline/pipeline-recording.ts";
 import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
@@ -62,6 +63,8 @@ export interface Engine extends AsyncDisposable {
   run(options: RunOptions, hooks: RunHooks, signal: AbortSignal): Promise<RunResult>;
   replay(trace: TraceJson, options: ReplayOptions): Promise<ReplayReport>;
   recover(journal?: string): Promise<Recovered>;
+  /** Does for a pipeline with its runs what `recover()` does for a run; `undefined` if what is meant is a run of its own. */
+  recoverPipeline(journal?: string): Promise<RecoveredPipeline | undefined>;
   /** Begins the record of a pipeline whose jobs this engine runs. */
   recordPipeline(options: PipelineRecordingOptions): PipelineRecording;
   /** Fetches and compiles one step without running it; `baseDir` is where local references start. */
@@ -105,6 +108,7 @@ export function createEngine(options: EngineOptions): Engine {
     run: (request, hooks, signal) => run(context, request, hooks, signal),
     replay: (trace, replayOptions) => replay(context, trace, replayOptions),
     recover: (journal) => recover(stateDir, journal),
+    recoverPipeline: (journal) => recoverPipeline(stateDir, journal),
     recordPipeline: (recorded) => new PipelineRecording(context, recorded),
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
     check: async (root, loadOptions) => (await import("./check/check.ts")).check(context, root, loadOptions),

@@ -1,9 +1,9 @@
 import { defineCommand, flag, type OptionsOf } from "@steps/console";
-import { errors, print } from "@steps/console/terminal";
+import { errors, print, writeWhole } from "@steps/console/terminal";
 import { openEngine } from "../open-engine.ts";
 import { stateDir } from "../run-flags.ts";
 import { encodeTrace } from "@steps/trace";
-import { writeTrace } from "../write-trace.ts";
+import { encodePipelineTrace } from "@steps/trace/pipeline";
 
 const flags = {
   "output-file": flag.text({
@@ -16,11 +16,11 @@ type Options = OptionsOf<typeof flags>;
 
 export const traceRecover = defineCommand({
   name: "trace recover",
-  summary: "Make a trace from the journal of a run that did not end",
+  summary: "Make a trace from the journal of a run or a pipeline that did not end",
   usage: "[JOURNAL] [flags]",
   description: [
-    "JOURNAL is a trace.jsonl or the folder it lies in; without it the newest run is taken that neither ended nor still " +
-      "runs. Steps that were running are shown as interrupted.",
+    "JOURNAL is a trace.jsonl or the folder it lies in; without it the newest run or pipeline is taken that neither ended nor still " +
+      "runs. A pipeline comes with the traces of its jobs. Steps that were running are shown as interrupted.",
   ],
   flags,
   positionals: { min: 0, max: 1 },
@@ -30,11 +30,14 @@ export const traceRecover = defineCommand({
 
 async function run(options: Options, [journal]: readonly string[]): Promise<number> {
   await using engine = openEngine(options);
-  const recovered = await engine.recover(journal);
   const { outputFile } = options;
-  if (outputFile === undefined) await print(encodeTrace(recovered.trace));
+  const pipeline = await engine.recoverPipeline(journal);
+  const recovered = pipeline ?? (await engine.recover(journal));
+  const { trace } = recovered;
+  const text = "root" in trace ? encodeTrace(trace) : encodePipelineTrace(trace);
+  if (outputFile === undefined) await print(text);
   else {
-    writeTrace(outputFile, recovered.trace);
+    writeWhole(outputFile, text);
     recovered.close();
   }
   const torn = recovered.isTorn ? "; its last line was cut off" : "";
