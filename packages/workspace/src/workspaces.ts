@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { chmod, opendir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@steps/platform";
 
 let count = 0;
@@ -22,6 +22,12 @@ export class Workspaces implements AsyncDisposable {
     mkdirSync(path, { mode: 0o700 });
     this.#made.push(path);
     return join(path, "project");
+  }
+
+  /** The folder with all that belongs to the workspace which a path lies in: absolute. `undefined` for a path in none of them. */
+  rootOf(path: string): string | undefined {
+    const [name = ""] = relative(this.#root, path).split("/");
+    return name === "" || name === ".." ? undefined : join(this.#root, name);
   }
 
   /** Removes what killed processes left behind. */

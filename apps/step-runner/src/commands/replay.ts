@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
-import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
+import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { errors, output, print, terminalOf } from "@steps/console/terminal";
 import { planReplay, type ReplayReport } from "@steps/engine";
 import { shortDigest } from "@steps/model/digest";
 import { type ExitCode, REPLAY_EXITS } from "@steps/model/exit-codes";
-import { assertReplayable } from "@steps/trace";
+import { assertReplayable, decodeTrace } from "@steps/trace";
+import { assertPipelineReplayable, decodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
 import { sourceFlags } from "../component-flags.ts";
 import { githubFlags, githubOptions } from "../github-flags.ts";
 import { exportFlags } from "../allowed-exports.ts";
 import { hideEnvironment } from "../hide-environment.ts";
 import { openEngine } from "../open-engine.ts";
 import { Progress } from "../progress.ts";
-import { readTrace } from "../read-trace.ts";
+import { readText } from "../read-source.ts";
+import { jobsOf } from "../trace-jobs.ts";
 import { formatReplayReport, replayReportJson } from "../replay-report.ts";
 import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
 import { StopSignals } from "../signals.ts";
@@ -19,9 +21,10 @@ import { JobWorkspace } from "../workspace/job-workspace.ts";
 import { writeTrace } from "../write-trace.ts";
 import { confirm } from "../confirm.ts";
 
-type Trace = Awaited<ReturnType<typeof readTrace>>;
+type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 
 const flags = {
+  job: flag.text({ placeholder: "NAME", summary: "The job, or its instance, of a pipeline's trace" }),
   "dry-run": flag.boolean({ summary: "Only show what would be used" }),
   yes: flag.boolean({ summary: "Do not ask", env: "STEP_RUNNER_YES" }),
   secret: flag.secrets({
@@ -67,6 +70,7 @@ export const replay = defineCommand({
   positionals: { min: 1, max: 1 },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
+    ["step-runner replay trace.json --job test", "run one job of a pipeline again"],
     [
       "step-runner replay trace.json --report json > report.json",
       "for machines; the output of the steps goes to standard error",
@@ -77,7 +81,7 @@ export const replay = defineCommand({
 });
 
 async function run(options: Options, [path = ""]: readonly string[]): Promise<number> {
-  const trace = await readTrace(path);
+  const trace = await readReplayed(path, options.job);
   assertReplayable(trace);
   if (options.dryRun) {
     await print(plan(trace));
@@ -91,6 +95,31 @@ async function run(options: Options, [path = ""]: readonly string[]): Promise<nu
   );
   const isDifference = report.verdict === "different" || report.verdict === "runtime-drift";
   return isDifference && options.reportOnly ? 0 : report.exitCode;
+}
+
+// Of several attempts the last one counts.
+async function readReplayed(path: string, job: string | undefined): Promise<Trace> {
+  const text = readText(path);
+  if (!isPipelineTrace(text)) {
+    if (job === undefined) return decodeTrace(text);
+    throw new UsageError("--job is given", `"${path}" is the trace of one job, not of a pipeline.`);
+  }
+  const pipeline = await decodePipelineTrace(text);
+  assertPipelineReplayable(pipeline);
+  if (job === undefined)
+    throw new UsageError(`"${path}" is the trace of a pipeline`, "Name the job to replay: --job NAME.");
+  const runs = jobsOf(pipeline, job).flatMap(({ instances = [] }) =>
+    instances.map(({ attempts = [] }) => attempts.at(-1)?.trace),
+  );
+  const found = runs.filter((trace) => trace !== undefined);
+  const [trace] = found;
+  if (trace === undefined) throw new UsageError(`The job "${job}" did not run`, "trace show FILE tells why.");
+  if (found.length > 1)
+    throw new UsageError(
+      `The job "${job}" has ${found.length} instances`,
+      "Name one of them: trace show FILE lists them.",
+    );
+  return trace;
 }
 
 async function execute(options: Options, trace: Trace, path: string): Promise<ReplayReport> {

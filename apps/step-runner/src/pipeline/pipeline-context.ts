@@ -5,6 +5,7 @@ import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { PipelineRecording } from "@steps/engine/pipeline";
 import { PipeReserve, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
+import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, Places } from "@steps/pipeline";
 import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
@@ -30,6 +31,8 @@ export interface PipelineContext {
   readonly project: string;
   /** Where the state of all projects is kept: absolute. */
   readonly stateDir: string;
+  /** The copy of the project that a folder stands for it in; `undefined` for the project itself. */
+  readonly workspaceOf: (workDir: string) => Job["workspace"];
   /** Makes a folder of this run, which is removed when the pipeline has ended: absolute. */
   readonly makeFolder: () => string;
   /**
@@ -82,6 +85,10 @@ export async function openPipelineContext(
     places: new Places(options.jobs ?? availableParallelism()),
     project,
     stateDir,
+    workspaceOf: (workDir) => {
+      const root = workspaces.rootOf(workDir);
+      return root === undefined ? undefined : { root, projectDir: project };
+    },
     makeFolder: () => workspaces.next(),
     inWorkspace: (work, signal) =>
       snapshot === undefined ? work(project) : inCopy({ snapshot, workspaces }, work, signal),

@@ -26,13 +26,13 @@ export interface EngineJob {
 
 /** Runs a job of a pipeline to its end, with its output behind its name. */
 export async function runEngineJob(
-  { options, engine, stop, view, recording }: PipelineContext,
+  { options, engine, stop, view, recording, workspaceOf }: PipelineContext,
   { of, job, secrets = options.secret, github, timeoutMs, onEvent, place }: EngineJob,
   signal: AbortSignal,
 ): Promise<JobRun> {
   const writers = view.outputOf(job.name ?? "");
   const request = {
-    job: withFlags({ ...options, secret: secrets }, job),
+    job: withFlags({ ...options, secret: secrets }, { ...job, workspace: workspaceOf(job.workDir) }),
     github,
     isLenient: options.lenient,
     timeoutMs: options.timeout ?? timeoutMs,
