@@ -47,6 +47,7 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   const job = typeof source === "function" ? await source(engine, stop.signal) : source;
   const result = await runPlacedJob(engine, options, {
     place: defaults.place,
+    isPrivate: job.workspace !== undefined,
     options: {
       job: withFlags(options, job),
       github: githubOptions(options),

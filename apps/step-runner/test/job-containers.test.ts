@@ -34,7 +34,7 @@ function write(world: World, job: object, besides: object = {}): void {
 }
 
 function local(world: World, ...args: readonly string[]): ReturnType<World["run"]> {
-  return world.run(["local", ...args]);
+  return world.run(["local", "--in-place", ...args]);
 }
 
 /** Names of containers and networks that belong to jobs with this state directory: their ids are in the folders there. */
@@ -133,6 +133,18 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
     expect(readFileSync(join(world.work, "t.json"), "utf8")).toContain("has ended with exit status 0");
   });
 
+  test("has a copy of the project that belongs to its user while it runs, at the same path", async () => {
+    const world = createWorld();
+    write(world, { image: images.entry, script: ['echo "in $PWD as $(id -u)"', "touch made"] });
+    const ended = await world.run(["local"]);
+    expect(ended, ended.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("in /builds/work as 1234\n"),
+    });
+    expect(readdirSync(world.work)).toEqual([".gitlab-ci.yml"]);
+    expect([left(world), readdirSync(join(world.stateDir, "workspaces"))]).toEqual([[], []]);
+  });
+
   test("has its image pulled as pull_policy says, the next policy after one that fails", async () => {
     const world = createWorld();
     write(world, { image: { name: "localhost:1/none", pull_policy: "never" }, script: ["true"] });
@@ -182,7 +194,7 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
     const world = createWorld();
     write(world, { image: images.plain, script: ["echo up", "sleep 1000"] });
     expect(await local(world, "--timeout", "6s", "--grace", "1s")).toMatchObject({ code: 124 });
-    const running = world.start(["local"]);
+    const running = world.start(["local", "--in-place"]);
     await running.printed("up\n");
     const id = idOf(world);
     running.kill("SIGINT");
@@ -227,7 +239,7 @@ describe.skipIf(!isPossible)("a runner of a job in containers that is killed", {
   const start = async (world: World): Promise<{ readonly id: string; readonly pid: number }> => {
     const service = { name: images.service, alias: "db" };
     write(world, { image: images.plain, services: [service], script: ["echo up", "sleep 1000"] });
-    const running = world.start(["local"]);
+    const running = world.start(["local", "--in-place"]);
     await running.printed("up\n");
     const id = idOf(world);
     expect(ofJob(id)).not.toBe("");
@@ -264,7 +276,11 @@ describe.skipIf(!isPossible || process.getuid?.() !== 0)("a user who is not root
     spawnSync("chown", ["-R", `${UID}:${UID}`, world.dir]);
     const ids = [`--reuid=${UID}`, `--regid=${UID}`, `--groups=${group}`];
     const env = { ...world.env, NODE_COMPILE_CACHE: "" };
-    return ["setpriv", [...ids, COMMAND, "local"], { cwd: world.work, env, stdio: ["ignore", "pipe", "pipe"] }];
+    return [
+      "setpriv",
+      [...ids, COMMAND, "local", "--in-place"],
+      { cwd: world.work, env, stdio: ["ignore", "pipe", "pipe"] },
+    ];
   }
 
   function owners(dir: string): Record<string, number> {

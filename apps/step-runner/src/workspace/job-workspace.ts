@@ -6,6 +6,8 @@ import { userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import { type PlannedCopy, planCopy, Workspaces } from "@steps/workspace";
 import { CopyNotice } from "./copy-notice.ts";
+import { absolute } from "../absolute.ts";
+import { sweepLeft } from "../job-containers/sweep-once.ts";
 
 /** Flags that say in which folder a job runs. */
 export const workspaceFlags = grouped("Where the job runs", {
@@ -62,6 +64,8 @@ export class JobWorkspace implements AsyncDisposable {
     signal.addEventListener("abort", stop);
     using notice = this.#options.quiet ? undefined : new CopyNotice(this.#copy?.projectDir ?? "");
     try {
+      // What killed jobs in containers leave may belong to another user until then.
+      await sweepLeft(absolute(this.#options.stateDir ?? userDirectories(process.env).state));
       await this.#workspaces?.sweep();
       await make(notice?.onProgress);
     } catch (error) {
