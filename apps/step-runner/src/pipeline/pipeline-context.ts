@@ -4,7 +4,7 @@ import { assertWritable } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { PipelineRecording } from "@steps/engine/pipeline";
-import { PipeReserve, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
+import { PipeReserve, privateDirectory, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, Places } from "@steps/pipeline";
@@ -55,7 +55,7 @@ export async function openPipelineContext(
   const stateDir = absolute(options.stateDir ?? userDirectories(process.env).state);
   const { outputFile } = options;
   if (outputFile !== undefined) assertWritable(outputFile);
-  const workspaces = open.use(new Workspaces(stateDir));
+  const workspaces = open.use(new Workspaces(privateDirectory(stateDir)));
   // What they leave may belong to another user until then.
   await sweepLeft(stateDir);
   await workspaces.sweep();

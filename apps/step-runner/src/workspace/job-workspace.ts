@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { userDirectories } from "@steps/engine/runs";
+import { privateDirectory, userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import { type PlannedCopy, planCopy, Workspaces } from "@steps/workspace";
 import { CopyNotice } from "./copy-notice.ts";
@@ -42,7 +42,7 @@ export class JobWorkspace implements AsyncDisposable {
    */
   async place(project: string): Promise<string> {
     if (this.#options.inPlace) return project;
-    this.#workspaces = new Workspaces(this.#options.stateDir ?? userDirectories(process.env).state);
+    this.#workspaces = new Workspaces(privateDirectory(this.#options.stateDir ?? userDirectories(process.env).state));
     const target = this.#workspaces.next();
     this.#planned = await planCopy({ project, target, env: process.env, signal: this.#stop.signal });
     if (!this.#planned.isRepository) refuseLarge(project);
