@@ -7,13 +7,6 @@ export {
   DOCKERFILE_ACTIONS,
   MANIFEST_FILES,
 } from "./action/manifest.ts";
-export { secretsOfCall } from "./pipeline/evaluate-call.ts";
-export type { CallableWorkflow } from "./pipeline/callable.ts";
-export type { WorkflowCall } from "./pipeline/check-call.ts";
-export { type PlannedWorkflow, planWorkflow } from "./pipeline/plan-workflow.ts";
-export type { CallWork, PlanWorkflowOptions, StepsWork, WorkflowWork } from "./pipeline/workflow-work.ts";
-export { waitsForEver } from "./pipeline/read-group.ts";
-export type { WorkflowReference } from "./pipeline/workflow-reference.ts";
 export { type CompiledWorkflowJob, compileWorkflowJob } from "./workflow/compile-job.ts";
 export type { WorkflowJob } from "./workflow/job-facts.ts";
 export { isWorkflowText } from "./workflow/workflow-file.ts";

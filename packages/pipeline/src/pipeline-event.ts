@@ -4,7 +4,7 @@ import type { JobResult } from "./pipeline-job.ts";
 export type PipelineEvent = JobDecided | InstanceDelayed | InstanceStarted | InstanceRetried | InstanceEnded | JobEnded;
 
 /** All jobs that a job needs have ended, and it was decided. */
-export interface JobDecided {
+interface JobDecided {
   readonly type: "job-decided";
   readonly job: string;
   /** The names of the instances that will run; empty for a job that ends at once. */
@@ -12,7 +12,7 @@ export interface JobDecided {
 }
 
 /** An instance waits for its time. */
-export interface InstanceDelayed {
+interface InstanceDelayed {
   readonly type: "instance-delayed";
   readonly job: string;
   readonly instance: string;
@@ -21,14 +21,14 @@ export interface InstanceDelayed {
 }
 
 /** An instance has begun to run. */
-export interface InstanceStarted {
+interface InstanceStarted {
   readonly type: "instance-started";
   readonly job: string;
   readonly instance: string;
 }
 
 /** An attempt of an instance failed, and another one follows. Whoever runs the instance tells it, since the scheduler knows no attempts. */
-export interface InstanceRetried {
+interface InstanceRetried {
   readonly type: "instance-retried";
   readonly job: string;
   readonly instance: string;
@@ -39,7 +39,7 @@ export interface InstanceRetried {
 }
 
 /** An instance ended, or was cancelled before it began. */
-export interface InstanceEnded {
+interface InstanceEnded {
   readonly type: "instance-ended";
   readonly job: string;
   readonly instance: string;
@@ -47,7 +47,7 @@ export interface InstanceEnded {
 }
 
 /** A job ended with all its instances. */
-export interface JobEnded {
+interface JobEnded {
   readonly type: "job-ended";
   readonly job: string;
   readonly result: JobResult;

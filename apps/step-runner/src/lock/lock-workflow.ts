@@ -1,5 +1,6 @@
 import { lockedOf } from "@steps/engine/components";
-import { compileWorkflowJob, listWorkflowJobs, planWorkflow, type WorkflowOptions } from "@steps/github-compiler";
+import { compileWorkflowJob, listWorkflowJobs, type WorkflowOptions } from "@steps/github-compiler";
+import { planWorkflow } from "@steps/github-compiler/pipeline";
 import { hasErrors, type Source } from "@steps/model/diagnostic";
 import { showDiagnostics } from "../diagnose.ts";
 import { CalledWorkflows } from "../pipeline/github/called-workflows.ts";

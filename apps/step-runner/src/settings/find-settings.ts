@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** The name of the file with a project's own choices. */
-export const SETTINGS_FILE = ".step-runner.yml";
+const SETTINGS_FILE = ".step-runner.yml";
 
 /**
  * Finds the file of a project: in the folder, or above it up to the top of its repository. Outside of a repository only the folder

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Engine } from "@steps/engine";
-import type { WorkflowCall, WorkflowReference } from "@steps/github-compiler";
+import type { WorkflowCall, WorkflowReference } from "@steps/github-compiler/pipeline";
 import { isStepsError, messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";

@@ -1,4 +1,4 @@
-import { type PlannedWorkflow, planWorkflow, type WorkflowCall } from "@steps/github-compiler";
+import { type PlannedWorkflow, planWorkflow, type WorkflowCall } from "@steps/github-compiler/pipeline";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
 import type { WorkflowFacts } from "../../read-workflow-job.ts";
 import type { CalledWorkflows, WorkflowOrigin } from "./called-workflows.ts";

@@ -1,4 +1,4 @@
-import type { WorkflowWork } from "@steps/github-compiler";
+import type { WorkflowWork } from "@steps/github-compiler/pipeline";
 import { type Decision, type PipelineJob, Places, runPipeline } from "@steps/pipeline";
 import type { ListedJob } from "../local-pipeline.ts";
 import { PipelineRows } from "../pipeline-rows.ts";

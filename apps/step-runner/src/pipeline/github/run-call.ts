@@ -1,4 +1,4 @@
-import { type CallWork, planWorkflow, secretsOfCall, waitsForEver } from "@steps/github-compiler";
+import { type CallWork, planWorkflow, secretsOfCall, waitsForEver } from "@steps/github-compiler/pipeline";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { JobResult } from "@steps/pipeline";
 import { enterGroup } from "../enter-group.ts";

@@ -3,7 +3,7 @@ import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { RunHooks } from "@steps/engine";
 import { sharedArtifacts } from "@steps/engine/github";
-import { type PlannedWorkflow, planWorkflow, type StepsWork, type WorkflowWork } from "@steps/github-compiler";
+import { type PlannedWorkflow, planWorkflow, type StepsWork, type WorkflowWork } from "@steps/github-compiler/pipeline";
 import { formatDiagnostic, hasErrors } from "@steps/model/diagnostic";
 import { formatValue } from "@steps/model/value";
 import { type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";

@@ -1,5 +1,5 @@
 import type { GithubOptions } from "@steps/engine/github";
-import type { PlannedWorkflow, WorkflowWork } from "@steps/github-compiler";
+import type { PlannedWorkflow, WorkflowWork } from "@steps/github-compiler/pipeline";
 import type { Source } from "@steps/model/diagnostic";
 import type { InstanceName, JobResults, PipelineJob } from "@steps/pipeline";
 import type { WorkflowFacts } from "../../read-workflow-job.ts";
