@@ -22,7 +22,15 @@ describe("examples/hello", () => {
 
   test("hello-steps starts the command by its absolute name, and that one leaves the trace", async () => {
     const world = helloWorld();
-    const ended = await world.run(["local", ".gitlab-ci.yml", "--format", "gitlab-ci", "--job-name", "hello-steps"]);
+    const ended = await world.run([
+      "local",
+      ".gitlab-ci.yml",
+      "--format",
+      "gitlab-ci",
+      "--job-name",
+      "hello-steps",
+      "--in-place",
+    ]);
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("hello steppy\n") });
     const trace = await readTrace(join(world.work, "trace.json"));
     expect(trace.request?.entry).toBe("ci");
@@ -105,7 +113,7 @@ exec:
     await using server = await startGitHttpServer(root);
     writeFileSync(join(world.work, ".gitlab-ci.yml"), JOB);
     const env = { STEP_RUNNER_MIRROR: `https://gitlab.com/=${server.url}/`, STEP_RUNNER_EXECUTOR: "host" };
-    const ended = await world.run(["local", "--job-name", "hello-world"], { env });
+    const ended = await world.run(["local", "--job-name", "hello-world", "--in-place"], { env });
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("\nhello world\n") });
     expect(readFileSync(join(world.work, "trace.json"), "utf8")).toContain(
       "https://gitlab.com/josephburnett/component-hello-steppy",
