@@ -46,6 +46,11 @@ export interface Job {
   readonly baseDir: string;
   /** The copy of the project that the job runs in. Absent for a job that runs in the project itself. */
   readonly workspace?: JobWorkspace;
+  /**
+   * The names of the inputs that are folders in which the jobs of one pipeline keep files. Another run of it has others, so in a
+   * trace `{{name}}` stands for the path. Default: none.
+   */
+  readonly stores?: readonly string[];
 }
 
 /** A copy of a project that is there for one job alone. Both paths are absolute. */

@@ -41,7 +41,7 @@ export interface JournalRunStarted extends Omit<RunStarted, "job"> {
 /** A `Job` that may be stored and shown. Its variables are in the events that tell of their reading. */
 export interface RedactedJob extends Pick<
   Job,
-  "entry" | "name" | "source" | "includedFiles" | "mode" | "workDir" | "baseDir" | "workspace"
+  "entry" | "name" | "source" | "includedFiles" | "mode" | "workDir" | "baseDir" | "workspace" | "stores"
 > {
   readonly specDefinition: SpecDefinitionJson;
   /** The JSON Pointers of the texts in `specDefinition` that a secret was taken out of. Absent when there are none. */

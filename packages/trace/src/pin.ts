@@ -8,6 +8,7 @@ import { recordedKindOf } from "@steps/model/kinds";
 import type { Redacted_ReasonJson, Request_ModeJson, TraceJson, ValJson } from "@steps/proto";
 import { TraceError } from "./error.ts";
 import { decodeResource } from "./resource-index.ts";
+import { storeToken } from "./tokenise.ts";
 
 /** The components of a recorded run: what a replay must use, whatever a branch or a URL holds by now. */
 export interface Pins {
@@ -115,8 +116,16 @@ export function jobOf(trace: TraceJson): RecordedJob {
     env,
     offeredEnv,
     mode,
+    stores: storesOf(trace),
   } as const;
   return { job, workDir, baseDir, projectDir, redactedTexts, missing };
+}
+
+// The name of a store stands in the place of its path wherever the run recorded it.
+function storesOf({ root }: TraceJson): string[] | undefined {
+  const inputs = Object.entries(root?.det?.inputs ?? {});
+  const stores = inputs.flatMap(([name, { value }]) => (value === storeToken(name) ? [name] : []));
+  return stores.length === 0 ? undefined : stores;
 }
 
 function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { component, exampleRun, execStep, fold, jobOpened, runStarted } from "../test/events.ts";
 import { parseJournal } from "./entries/journal.ts";
 import { createMasker, createRedactor } from "./entries/mask.ts";
-import { createRecorder, verifyTrace } from "./index.ts";
+import { createRecorder, jobOf, verifyTrace } from "./index.ts";
 
 describe("createRecorder()", () => {
   test("names places instead of paths in the deterministic half", () => {
@@ -47,6 +47,27 @@ describe("createRecorder()", () => {
       a: { value: "/one/workshop {{work_dir}} /x/one/work {{work_dir}}: ({{work_dir}}/a)" },
       b: { value: { list: ["{{output_file}}", "{{job_tmp}}/output2", "{{job_tmp}}"] } },
     });
+  });
+
+  test("names the stores of a job instead of their paths, so that a replay knows them", () => {
+    const run = (store: string, stores?: readonly string[]) => {
+      const inputs = { artifacts_dir: store, other: "/one/other" };
+      const events = exampleRun({ outputs: { result: `${store}/a ${store}2` } }).map((event): StepEvent => {
+        if (event.type === "run-started") return { ...event, job: { ...event.job, inputs, stores } };
+        return event.type === "step-planned" && event.path === "" ? { ...event, inputs } : event;
+      });
+      return fold(events).trace;
+    };
+    const trace = run("/one/store", ["artifacts_dir"]);
+    expect(trace.root?.det?.inputs).toEqual({
+      artifacts_dir: { value: "{{artifacts_dir}}" },
+      other: { value: "/one/other" },
+    });
+    expect(trace.root?.children?.[1]?.det?.outputs).toEqual({ result: { value: "{{artifacts_dir}}/a /one/store2" } });
+    expect(jobOf(trace).job).toMatchObject({ inputs: { artifacts_dir: "/one/store" }, stores: ["artifacts_dir"] });
+    const plain = run("/one/store");
+    expect(plain.root?.det?.inputs?.["artifacts_dir"]).toEqual({ value: "/one/store" });
+    expect(jobOf(plain).job.stores).toBeUndefined();
   });
 
   test("holds each component once, whoever uses it", () => {

@@ -64,6 +64,7 @@ export function createRecorder(): Recorder {
   const notes: string[] = [];
   const texts = new WeakMap<ValJson, string>();
   let started: JournalRunStarted | undefined;
+  let stores: TokenPlaces["stores"];
   let finished: JournalRunFinished | undefined;
 
   const draftAt = (path: string): StepDraft => {
@@ -75,7 +76,11 @@ export function createRecorder(): Recorder {
     draftAt(parent).children.push(draft);
     return draft;
   };
-  const placesOf = (places: TokenPlaces): TokenPlaces => ({ ...places, workspace: started?.job.workspace?.root });
+  const placesOf = (places: TokenPlaces): TokenPlaces => ({
+    ...places,
+    workspace: started?.job.workspace?.root,
+    stores,
+  });
   const open = (draft: StepDraft, at: number): void => {
     draft.openedAt = at;
     const time = encodeTime(at);
@@ -86,6 +91,7 @@ export function createRecorder(): Recorder {
     switch (event.type) {
       case "run-started":
         started = event;
+        stores = storesOf(event.job);
         return open(root, event.at);
       case "step-opened": {
         const draft = draftAt(event.path);
@@ -160,6 +166,16 @@ export function createRecorder(): Recorder {
       };
     },
   };
+}
+
+// A store whose path is masked has no name: nothing can stand in its place.
+function storesOf({ stores, inputs }: RedactedJob): TokenPlaces["stores"] {
+  if (stores === undefined) return undefined;
+  const paths = stores.flatMap((name) => {
+    const path = inputs[name]?.value;
+    return typeof path === "string" ? [[name, path] as const] : [];
+  });
+  return createObject(paths);
 }
 
 // A run that fails before the job is a step has no end of the root but this one.

@@ -117,6 +117,7 @@ const job = {
   workDir: "text",
   baseDir: "text",
   workspace: { root: "text", projectDir: "text" } satisfies RulesOf<NonNullable<Job["workspace"]>>,
+  stores: "text",
 } satisfies RulesOf<Job>;
 
 const runtime = {

@@ -10,9 +10,10 @@ export interface Tokeniser {
   vals(vals: Vals): Record<string, ValJson>;
 }
 
-/** The places of a step, and the folder of the workspace that the job ran in. */
+/** The places of a step, the folder of the workspace that the job ran in, and its stores by the names of the inputs. */
 export interface TokenPlaces extends Places {
   readonly workspace?: string | undefined;
+  readonly stores?: Readonly<Record<string, string>> | undefined;
 }
 
 type JsonValue = Exclude<ValJson["value"], undefined>;
@@ -24,16 +25,25 @@ const NAMES = [
   ["exportFile", "{{export_file}}"],
   ["jobTmp", "{{job_tmp}}"],
   ["workspace", "{{workspace}}"],
-] as const satisfies readonly (readonly [keyof TokenPlaces, string])[];
+] as const satisfies readonly (readonly [Exclude<keyof TokenPlaces, "stores">, string])[];
 
 const MAX_DEPTH = 100;
 
+/** The name that stands for the folder which an input gives. */
+export function storeToken(input: string): string {
+  return `{{${input}}}`;
+}
+
 /** A tokeniser for the places of one step; longer places are replaced first. */
 export function createTokeniser(places: TokenPlaces): Tokeniser {
-  const tokens = NAMES.flatMap(([key, name]) => {
-    const path = places[key]?.replace(/\/+$/, "");
-    return path === undefined || path === "" ? [] : [{ path, name }];
-  }).toSorted((a, b) => b.path.length - a.path.length);
+  const stores = Object.entries(places.stores ?? {}).map(([name, path]) => [path, storeToken(name)] as const);
+  const named = [...NAMES.map(([key, name]) => [places[key], name] as const), ...stores];
+  const tokens = named
+    .flatMap(([place, name]) => {
+      const path = place?.replace(/\/+$/, "");
+      return path === undefined || path === "" ? [] : [{ path, name }];
+    })
+    .toSorted((a, b) => b.path.length - a.path.length);
 
   const common = commonStart(tokens.map(({ path }) => path));
   const text = (value: string): string => {

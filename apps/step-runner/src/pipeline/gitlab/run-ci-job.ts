@@ -77,6 +77,7 @@ async function attemptJob(
   const { place, diagnostics } = choice.withVariables(vars);
   if (place === undefined) return malformed(diagnostics);
   const env = ciJobEnvironment(context.options, vars, place);
+  const inputs = storeInputs(specDefinition, storesOf(context, path));
   return runEngineJob(
     context,
     {
@@ -87,7 +88,8 @@ async function attemptJob(
         source: file,
         specDefinition,
         positionOf,
-        inputs: storeInputs(specDefinition, storesOf(context, path)),
+        inputs,
+        stores: storesIn(inputs),
         vars,
         env,
         workDir,
@@ -98,6 +100,11 @@ async function attemptJob(
     },
     signal,
   );
+}
+
+function storesIn(inputs: Readonly<Record<string, string>>): readonly string[] | undefined {
+  const names = Object.keys(inputs);
+  return names.length === 0 ? undefined : names;
 }
 
 // Jobs of a child may have the names of others.
