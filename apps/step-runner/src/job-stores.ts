@@ -15,9 +15,12 @@ export function projectStores(project: string, stateDir: string): JobStores {
   return { artifactsDir: join(folder, "artifacts"), cacheDir: join(folder, "cache") };
 }
 
+/** The names of the inputs that are stores. */
+export const storeNames: readonly string[] = ["artifacts_dir", "cache_dir"];
+
 /** The folders among the inputs of a job that are stores. */
 export function storesAmong(inputs: Readonly<Record<string, unknown>>): readonly string[] {
-  return ["artifacts_dir", "cache_dir"].flatMap((name) => {
+  return storeNames.flatMap((name) => {
     const path = inputs[name];
     return typeof path === "string" ? [path] : [];
   });

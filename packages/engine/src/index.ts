@@ -7,6 +7,6 @@ export { CompileError, EngineError, type EngineErrorCode } from "./engine-error.
 export type { TraceSync } from "./journal-file.ts";
 export type { FetchProgress } from "./load-step.ts";
 export type { Recovered } from "./recover.ts";
-export { planReplay, type PlannedComponent, type ReplayOptions, type ReplayReport } from "./replay.ts";
+export { checkReplay, planReplay, type PlannedComponent, type ReplayOptions, type ReplayReport } from "./replay.ts";
 export type { RunHooks, RunOptions, RunResult } from "./run.ts";
 export { Cancelled } from "@steps/executor";

@@ -36,6 +36,8 @@ export type ReplayVerdict =
 export interface ReplayOptions {
   /** Values for what the trace holds redacted, by the name of the input or variable. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** Values that inputs have instead of the recorded ones: folders, such as stores, of this replay. Default: none. */
+  readonly inputs?: Readonly<Record<string, string>>;
   /** The directory in which the steps run. Default: the recorded directory if it exists, else the current one. */
   readonly workDir?: string;
   /** The directory that local references are relative to. Default: the recorded one, as it lay to the work directory. */
@@ -102,22 +104,10 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     traceId,
     ...more,
   });
-  const tampered = verifyTrace(trace);
-  if (tampered.length > 0) return report("trace-invalid", tampered);
+  const unready = checkReplay(trace, options);
+  if (unready !== undefined) return report(unready.verdict, unready.reasons);
   const recorded = jobOf(trace);
   const { job } = recorded;
-  const missing = recorded.missing.filter((item) => options.secrets?.[item.name] === undefined);
-  if (missing.length > 0) {
-    return report(
-      "missing-secret",
-      missing.map(
-        (item) => `The ${item.kind} "${item.name}" is redacted in the trace; give it with --secret ${item.name}=…`,
-      ),
-    );
-  }
-  if (recorded.redactedTexts.length > 0) {
-    return report("missing-secret", recorded.redactedTexts.map(describeRedacted));
-  }
   const places = placesOf(recorded, options);
   const pins = pinsOf(trace);
   const broken = await verifyComponents(context.cache, planReplay(trace), { pins, places, signal: options.signal });
@@ -128,7 +118,7 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     {
       job: {
         ...job,
-        inputs: { ...job.inputs, ...supply("input") },
+        inputs: { ...job.inputs, ...supply("input"), ...options.inputs },
         vars: { ...moved(job.vars, places), ...supply("variable") },
         env: { ...moved(job.env, places), ...supply("env") },
         offeredEnv: { ...job.offeredEnv, ...supply("inherited") },
@@ -159,6 +149,31 @@ export async function replay(context: RunContext, trace: TraceJson, options: Rep
     ignore: options.ignore,
   });
   return report(verdictOf(comparison), [], { replay: result, comparison, recordedStatus });
+}
+
+/**
+ * Returns the reason for which a trace cannot be run again as it is: it was changed, or a value is missing. Its components
+ * are not looked at.
+ *
+ * @throws {TraceError} TRACE_INVALID when the trace does not say what was asked for
+ */
+export function checkReplay(
+  trace: TraceJson,
+  { secrets = {}, inputs = {} }: Pick<ReplayOptions, "secrets" | "inputs">,
+): Pick<ReplayReport, "verdict" | "reasons"> | undefined {
+  const tampered = verifyTrace(trace);
+  if (tampered.length > 0) return { verdict: "trace-invalid", reasons: tampered };
+  const recorded = jobOf(trace);
+  const missing = recorded.missing.filter(
+    ({ kind, name }) => secrets[name] === undefined && !(kind === "input" && Object.hasOwn(inputs, name)),
+  );
+  const reasons =
+    missing.length > 0
+      ? missing.map(
+          ({ kind, name }) => `The ${kind} "${name}" is redacted in the trace; give it with --secret ${name}=…`,
+        )
+      : recorded.redactedTexts.map(describeRedacted);
+  return reasons.length === 0 ? undefined : { verdict: "missing-secret", reasons };
 }
 
 /** Kinds of differences that only a strict replay minds: the result is the same. */

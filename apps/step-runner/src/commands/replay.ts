@@ -1,62 +1,22 @@
-import { existsSync } from "node:fs";
-import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { errors, output, print, terminalOf } from "@steps/console/terminal";
-import { planReplay, type ReplayReport } from "@steps/engine";
-import { shortDigest } from "@steps/model/digest";
+import { defineCommand, UsageError } from "@steps/console";
+import { print, terminalOf } from "@steps/console/terminal";
+import { printable } from "@steps/model/diagnostic";
 import { type ExitCode, REPLAY_EXITS } from "@steps/model/exit-codes";
 import { assertReplayable, decodeTrace } from "@steps/trace";
 import { assertPipelineReplayable, decodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
-import { sourceFlags } from "../component-flags.ts";
-import { githubFlags, githubOptions } from "../github-flags.ts";
-import { exportFlags } from "../allowed-exports.ts";
-import { hideEnvironment } from "../hide-environment.ts";
-import { openEngine } from "../open-engine.ts";
-import { Progress } from "../progress.ts";
 import { readText } from "../read-source.ts";
-import { jobsOf } from "../trace-jobs.ts";
-import { formatReplayReport, replayReportJson } from "../replay-report.ts";
-import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
-import { StopSignals } from "../signals.ts";
-import { JobWorkspace } from "../workspace/job-workspace.ts";
+import { formatPlan } from "../replay/format-plan.ts";
+import { formatPipelineReport, pipelineReportJson } from "../replay/pipeline-report.ts";
+import { isWanted } from "../replay/is-wanted.ts";
+import { recordedRunOf, recordedRuns } from "../replay/recorded-runs.ts";
+import { type ReplayFlags, replayFlags } from "../replay/replay-flags.ts";
+import { ReplaySession } from "../replay/replay-session.ts";
+import { replayPipeline } from "../replay/replay-pipeline.ts";
+import { formatReplayReport, replayReportJson } from "../replay/replay-report.ts";
 import { writeTrace } from "../write-trace.ts";
-import { confirm } from "../confirm.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
-
-const flags = {
-  job: flag.text({ placeholder: "NAME", summary: "The job, or its instance, of a pipeline's trace" }),
-  "dry-run": flag.boolean({ summary: "Only show what would be used" }),
-  yes: flag.boolean({ summary: "Do not ask", env: "STEP_RUNNER_YES" }),
-  secret: flag.secrets({
-    summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
-  }),
-  "output-file": flag.text({ placeholder: "FILE", summary: "Write the trace of the replay to a file" }),
-  timeout: runFlags.timeout,
-  quiet: runFlags.quiet,
-  ...exportFlags,
-  ...grouped("The comparison and its report", {
-    strict: flag.boolean({ summary: "Logs, tools and the machine must be the same too" }),
-    ignore: flag.list({
-      placeholder: "POINTER",
-      summary: "A difference that does not count, such as outputs.build.time; repeat for more",
-    }),
-    report: flag.choice(["text", "json"], { summary: "The form of the report", default: "text" }),
-    "report-only": flag.boolean({ summary: "Exit with 0 also when the run differs" }),
-  }),
-  ...grouped("The run and its records", {
-    "work-dir": flag.path({
-      placeholder: "DIR",
-      summary: "Where the steps run; the recorded directory by default, or a copy of the project if the job ran in one",
-    }),
-    grace: runFlags.grace,
-    "state-dir": stateDir,
-    "trace-sync": runFlags["trace-sync"],
-  }),
-  ...fetchFlags,
-  ...sourceFlags,
-  ...githubFlags,
-};
-type Options = OptionsOf<typeof flags>;
+type PipelineTrace = Awaited<ReturnType<typeof decodePipelineTrace>>;
 
 export const replay = defineCommand({
   name: "replay",
@@ -66,11 +26,11 @@ export const replay = defineCommand({
     `Components are verified before anything runs. Exit codes: ${exitCodes()}.`,
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
   ],
-  flags,
+  flags: replayFlags,
   positionals: { min: 1, max: 1 },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
-    ["step-runner replay trace.json --job test", "run one job of a pipeline again"],
+    ["step-runner replay trace.json --job test", "run one job of a pipeline again; without --job all of them run"],
     [
       "step-runner replay trace.json --report json > report.json",
       "for machines; the output of the steps goes to standard error",
@@ -80,110 +40,80 @@ export const replay = defineCommand({
   run,
 });
 
-async function run(options: Options, [path = ""]: readonly string[]): Promise<number> {
-  const trace = await readReplayed(path, options.job);
-  assertReplayable(trace);
-  if (options.dryRun) {
-    await print(plan(trace));
-    return 0;
-  }
-  if (!(await isWanted(options, trace))) return REPLAY_EXITS.cancelled.code;
-  const report = await execute(options, trace, path);
-  const isJson = options.report === "json";
-  await print(
-    isJson ? `${JSON.stringify(replayReportJson(report), null, 2)}\n` : formatReplayReport(report, terminalOf(1)),
-  );
-  const isDifference = report.verdict === "different" || report.verdict === "runtime-drift";
-  return isDifference && options.reportOnly ? 0 : report.exitCode;
-}
-
-// Of several attempts the last one counts.
-async function readReplayed(path: string, job: string | undefined): Promise<Trace> {
+async function run(options: ReplayFlags, [path = ""]: readonly string[]): Promise<number> {
   const text = readText(path);
   if (!isPipelineTrace(text)) {
-    if (job === undefined) return decodeTrace(text);
-    throw new UsageError("--job is given", `"${path}" is the trace of one job, not of a pipeline.`);
+    if (options.job !== undefined)
+      throw new UsageError("--job is given", `"${path}" is the trace of one job, not of a pipeline.`);
+    return runOne(options, await decodeTrace(text), path);
   }
   const pipeline = await decodePipelineTrace(text);
   assertPipelineReplayable(pipeline);
-  if (job === undefined)
-    throw new UsageError(`"${path}" is the trace of a pipeline`, "Name the job to replay: --job NAME.");
-  const runs = jobsOf(pipeline, job).flatMap(({ instances = [] }) =>
-    instances.map(({ attempts = [] }) => attempts.at(-1)?.trace),
-  );
-  const found = runs.filter((trace) => trace !== undefined);
-  const [trace] = found;
-  if (trace === undefined) throw new UsageError(`The job "${job}" did not run`, "trace show FILE tells why.");
-  if (found.length > 1)
-    throw new UsageError(
-      `The job "${job}" has ${found.length} instances`,
-      "Name one of them: trace show FILE lists them.",
-    );
-  return trace;
+  return options.job === undefined
+    ? runAll(options, pipeline, path)
+    : runOne(options, recordedRunOf(pipeline, options.job), path);
 }
 
-async function execute(options: Options, trace: Trace, path: string): Promise<ReplayReport> {
-  hideEnvironment();
-  const written = [options.outputFile, path, "step-results.json", "step-results.txtpb"];
-  await using engine = openEngine(options, { excluded: written });
-  using stop = new StopSignals();
-  const progress = new Progress(options.quiet);
-  await using workspace = new JobWorkspace({ ...options, inPlace: false });
-  const workDir = options.workDir ?? (await placeOf(trace, workspace));
-  await workspace.fill(stop.signal);
-  // With a report for machines standard output is the report's alone.
-  const stdout = options.report === "json" ? errors : output;
-  const report = await engine.replay(trace, {
-    secrets: options.secret,
-    workDir,
-    workspace: workspace.copy,
-    countsDrift: options.strict,
-    github: githubOptions(options),
-    ignore: options.ignore,
-    hooks: {
-      onEvent: progress.onEvent,
-      onProgress: progress.onProgress,
-      onOutput: (stream, chunk) => (stream === "stdout" ? stdout : errors).write(chunk),
-    },
-    timeoutMs: options.timeout,
-    graceMs: options.grace,
-    hurry: stop.hurry,
-    signal: stop.signal,
-  });
+async function runOne(options: ReplayFlags, trace: Trace, path: string): Promise<number> {
+  assertReplayable(trace);
+  const plan = formatPlan(trace);
+  if (options.dryRun) {
+    await print(plan);
+    return 0;
+  }
+  if (!(await isWanted(options, plan))) return REPLAY_EXITS.cancelled.code;
+  await using session = new ReplaySession(options, path);
+  const report = await session.replay(trace);
   const { outputFile } = options;
   if (outputFile !== undefined && report.replay !== undefined) writeTrace(outputFile, report.replay.trace());
-  return report;
+  await show(options, {
+    json: () => replayReportJson(report),
+    text: () => formatReplayReport(report, { terminal: terminalOf(1) }),
+  });
+  return exitCodeOf(options, report);
 }
 
-// A job that ran in a copy of its project runs in one again; the copy that it ran in is gone.
-async function placeOf({ request }: Trace, workspace: JobWorkspace): Promise<string | undefined> {
-  const { projectDir } = request ?? {};
-  if (projectDir === undefined) return undefined;
-  return workspace.place(existsSync(projectDir) ? projectDir : process.cwd());
+async function runAll(options: ReplayFlags, pipeline: PipelineTrace, path: string): Promise<number> {
+  if (options.outputFile !== undefined)
+    throw new UsageError(
+      "--output-file is given for a whole pipeline",
+      "It takes the trace of one job: name the job with --job NAME.",
+    );
+  const runs = recordedRuns(pipeline);
+  for (const { trace } of runs) if (trace !== undefined) assertReplayable(trace);
+  const plan = runs
+    .map(({ name, trace }) => `${printable(name)}: ${trace ? formatPlan(trace) : "has no trace\n"}`)
+    .join("");
+  if (options.dryRun) {
+    await print(plan);
+    return 0;
+  }
+  if (!(await isWanted(options, plan))) return REPLAY_EXITS.cancelled.code;
+  await using session = new ReplaySession(options, path);
+  const report = await replayPipeline(session, pipeline, runs);
+  await show(options, {
+    json: () => pipelineReportJson(report),
+    text: () => formatPipelineReport(report, terminalOf(1)),
+  });
+  return exitCodeOf(options, report);
 }
 
-async function isWanted({ yes }: Options, trace: Trace): Promise<boolean> {
-  if (yes || !process.stdin.isTTY || !terminalOf(2).isTerminal) return true;
-  await errors.write(Buffer.from(plan(trace)));
-  return confirm("Run this?");
+async function show(
+  { report }: ReplayFlags,
+  forms: { readonly json: () => unknown; readonly text: () => string },
+): Promise<void> {
+  await print(report === "json" ? `${JSON.stringify(forms.json(), null, 2)}\n` : forms.text());
+}
+
+function exitCodeOf(
+  { reportOnly }: ReplayFlags,
+  { verdict, exitCode }: { readonly verdict: string; readonly exitCode: number },
+): number {
+  const isDifference = verdict === "different" || verdict === "runtime-drift";
+  return isDifference && reportOnly ? 0 : exitCode;
 }
 
 function exitCodes(): string {
   const rows: readonly ExitCode[] = Object.values(REPLAY_EXITS);
   return rows.flatMap(({ code, meaning }) => (meaning === undefined ? [] : [`${code} ${meaning}`])).join(", ");
-}
-
-function plan(trace: Trace): string {
-  const rows = planReplay(trace).map(({ resource, location }) => {
-    const digest = resource.digest?.["gitTree"] ?? resource.digest?.["sha256"] ?? "";
-    const version = resource.resolvedVersion ?? "";
-    return `  ${resource.kind ?? ""} ${location}${version === "" ? "" : `@${shortDigest(version)}`} tree ${shortDigest(digest)}`;
-  });
-  const source = trace.request?.source ?? "";
-  return [
-    `Trace ${trace.traceId ?? ""} of ${source}, run in ${trace.request?.workDir ?? ""}`,
-    "Components:",
-    ...(rows.length === 0 ? ["  none"] : rows),
-    "",
-  ].join("\n");
 }

@@ -13,10 +13,18 @@ const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {
   error: "Failed",
 };
 
-/** The report for people: the verdict, and each difference with what was expected and what was found. */
-export function formatReplayReport(report: ReplayReport, terminal: Terminal): string {
+/** A verdict in words. */
+export function headlineOf(verdict: ReplayReport["verdict"]): string {
+  return HEADLINES[verdict];
+}
+
+/** The report for people: the verdict, and each difference with what was expected and what was found. `job`: the job's name. */
+export function formatReplayReport(
+  report: ReplayReport,
+  { terminal, job }: { readonly terminal: Terminal; readonly job?: string },
+): string {
   const rows = [
-    terminal.bold(`Replay: ${HEADLINES[report.verdict]}`),
+    terminal.bold(`Replay${job === undefined ? "" : ` of ${job}`}: ${headlineOf(report.verdict)}`),
     ...report.reasons.map((reason) => `  ${reason}`),
     ...describeEnds(report).map((end) => `  ${end}`),
   ];
@@ -43,7 +51,7 @@ function describeEnds({ comparison, recordedStatus, replay }: ReplayReport): str
 }
 
 /** The report for machines. */
-export function replayReportJson(report: ReplayReport): unknown {
+export function replayReportJson(report: ReplayReport): Readonly<Record<string, unknown>> {
   return {
     verdict: report.verdict,
     exitCode: report.exitCode,

@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { errors, output } from "@steps/console/terminal";
+import type { Engine, ReplayReport, RunHooks } from "@steps/engine";
+import type { GithubOptions } from "@steps/engine/github";
+import type { decodeTrace } from "@steps/trace";
+import { githubOptions } from "../github-flags.ts";
+import { hideEnvironment } from "../hide-environment.ts";
+import { openEngine } from "../open-engine.ts";
+import { Progress } from "../progress.ts";
+import { StopSignals } from "../signals.ts";
+import { JobWorkspace } from "../workspace/job-workspace.ts";
+import type { ReplayFlags } from "./replay-flags.ts";
+
+type Trace = Awaited<ReturnType<typeof decodeTrace>>;
+
+/** What is true of the replay of one job alone. */
+export interface ReplayOfJob {
+  /** Values that inputs have instead of the recorded ones. Default: none. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  /** Facts for actions besides those of the flags. Default: none. */
+  readonly github?: GithubOptions;
+  readonly onOutput?: RunHooks["onOutput"];
+}
+
+/** Runs jobs of traces again, one after the other. */
+export class ReplaySession implements AsyncDisposable {
+  readonly options: ReplayFlags;
+  readonly #engine: Engine;
+  readonly #stop = new StopSignals();
+  readonly #progress: Progress;
+
+  /** @param path - The file of the trace. */
+  constructor(options: ReplayFlags, path: string) {
+    hideEnvironment();
+    this.options = options;
+    this.#progress = new Progress(options.quiet);
+    const written = [options.outputFile, path, "step-results.json", "step-results.txtpb"];
+    this.#engine = openEngine(options, { excluded: written });
+  }
+
+  /** Runs a job again in a new copy of its project, and compares. */
+  async replay(trace: Trace, { inputs, github, onOutput }: ReplayOfJob = {}): Promise<ReplayReport> {
+    const { options } = this;
+    const { signal, hurry } = this.#stop;
+    await using workspace = new JobWorkspace({ ...options, inPlace: false });
+    const workDir = options.workDir ?? (await placeOf(trace, workspace));
+    await workspace.fill(signal);
+    return await this.#engine.replay(trace, {
+      secrets: options.secret,
+      inputs,
+      workDir,
+      workspace: workspace.copy,
+      countsDrift: options.strict,
+      github: { ...githubOptions(options), ...github },
+      ignore: options.ignore,
+      hooks: {
+        onEvent: this.#progress.onEvent,
+        onProgress: this.#progress.onProgress,
+        onOutput: onOutput ?? ((stream, chunk) => this.writerOf(stream).write(chunk)),
+      },
+      timeoutMs: options.timeout,
+      graceMs: options.grace,
+      hurry,
+      signal,
+    });
+  }
+
+  /** With a report for machines standard output is the report's alone. */
+  writerOf(stream: "stdout" | "stderr"): typeof output {
+    return stream === "stdout" && this.options.report !== "json" ? output : errors;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop[Symbol.dispose]();
+    await this.#engine[Symbol.asyncDispose]();
+  }
+}
+
+// A job that ran in a copy of its project runs in one again; the copy that it ran in is gone.
+async function placeOf({ request }: Trace, workspace: JobWorkspace): Promise<string | undefined> {
+  const { projectDir } = request ?? {};
+  if (projectDir === undefined) return undefined;
+  return workspace.place(existsSync(projectDir) ? projectDir : process.cwd());
+}
