@@ -2,6 +2,7 @@ import { assertWritable, complain, errors, hurryOutput, output } from "@steps/co
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { Job } from "@steps/model";
+import { type CoverageReader, formatCoverage } from "./coverage.ts";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
@@ -31,6 +32,8 @@ export interface RunDefaults {
   readonly timeoutMs?: number;
   /** Where the job runs. Default: on this machine. */
   readonly place?: JobPlace;
+  /** Given the output of the job as it is shown; its coverage is told at the end. Default: nothing is looked for. */
+  readonly coverage?: CoverageReader | undefined;
 }
 
 /** Runs a job, shows it, writes what was asked for, and gives the exit code. */
@@ -60,7 +63,10 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
       onEvent: progress.onEvent,
       onProgress: progress.onProgress,
       onStep: progress.onStep,
-      onOutput: (stream, chunk) => (stream === "stdout" ? output : errors).write(chunk),
+      onOutput: (stream, chunk) => {
+        defaults.coverage?.write(stream, chunk);
+        return (stream === "stdout" ? output : errors).write(chunk);
+      },
       wantsResult: resultsFile !== undefined,
       wantsTrace: outputFile !== undefined,
     },
@@ -70,6 +76,8 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   if (resultsFile !== undefined && result.result !== undefined)
     await writeResults(resultsFile, options.stepResultsFormat, result.result);
   report(options, result, outputFile);
+  const coverage = defaults.coverage?.end();
+  if (coverage !== undefined && !options.quiet) void errors.writeLines(`Coverage: ${formatCoverage(coverage)}\n`);
   return result.exitCode;
 }
 

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
+import { checkCoverage } from "./compile/coverage.ts";
 import { jobFacts, withEnvironment } from "./job-facts.ts";
 import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { spanOf } from "./load/nodes.ts";
@@ -51,6 +52,7 @@ export async function judgeJob(pipeline: LoadedPipeline, options: JudgeJobOption
   const effective: YamlMapping = { kind: "mapping", entries: job.keywords, ...spanOf(job.key) };
   const rules = readJobRules(effective, { hasWorkflowRules: workflow !== undefined }, report);
   await checkPatterns([...conditionsOf({ rules: workflow }), ...conditionsOf(rules)], loadPatterns, report);
+  await checkCoverage([job], report);
   const judged = report.hasErrors ? undefined : await judge({ pipeline, job, workflow, rules }, options);
   return { judged, diagnostics: report.finish() };
 }

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
+import { checkCoverage } from "./compile/coverage.ts";
 import { jobFacts, withEnvironment } from "./job-facts.ts";
 import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
 import { readPsychScalar } from "./psych.ts";
@@ -57,6 +58,9 @@ export async function judgePipeline(
   const read = readPipeline(pipeline, report);
   const conditions = [...read.groups.values()].flatMap(({ rules }) => conditionsOf(rules));
   await checkPatterns([...conditionsOf({ rules: read.workflow }), ...conditions], loadPatterns, report);
+  // The instances of a job share what they say.
+  const jobs = [...read.groups.values()].flatMap((group) => group.jobs.slice(0, 1));
+  await checkCoverage(jobs, report);
   const judged = report.hasErrors ? undefined : await judge(read, options);
   return { judged, diagnostics: report.finish() };
 }

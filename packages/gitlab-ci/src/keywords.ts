@@ -43,7 +43,6 @@ export const UNSUPPORTED_KEYWORDS: Readonly<Record<string, string>> = {
  * where the whole pipeline runs.
  */
 export const IGNORED_KEYWORDS: readonly string[] = [
-  "coverage",
   "dast_configuration",
   // Its variables are set, and nothing is deployed.
   "environment",

@@ -75,6 +75,21 @@ describe("loadPatterns()", () => {
     expect(matches("a*a*a*a*a*b", text)).toBe(false);
   });
 
+  test.each([
+    ["a.", "ab ac", "ac"],
+    ["(a)|b", "a b", undefined],
+    ["a(.)(.)", "axy a12", "2"],
+    ["z", "abc", undefined],
+    ["\\d*", "1 2", ""],
+  ])("lastMatch() of %s in %j is %j", (pattern, text, wanted) => {
+    expect(compile(pattern, "").lastMatch(text)).toBe(wanted);
+  });
+
+  test("lastMatch() ends with the hundredth match", () => {
+    const text = Array.from({ length: 200 }, (_, index) => ` ${index + 1}`).join("");
+    expect(compile("\\d+", "").lastMatch(text)).toBe("100");
+  });
+
   test("agrees with the engine's own expressions", () => {
     const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "(a|b)", "(ab)", "(?:a|)", "^", "$", "\\b", "x");
     const piece = fc.tuple(atom, fc.constantFrom("", "", "*", "+", "?", "{2}", "{1,2}", "*?"));

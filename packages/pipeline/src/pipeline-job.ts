@@ -17,6 +17,8 @@ export interface JobResult {
   readonly exitCode?: number;
   /** The number of times that the job was tried. Absent for a job that was tried once, or never. */
   readonly attempts?: number;
+  /** The part of the code that the job's tests covered, in percent. Absent where none was found in its output. */
+  readonly coverage?: number | undefined;
   /** The outputs that other jobs can read, by name. Default: none. */
   readonly outputs?: Readonly<Record<string, string>>;
 }

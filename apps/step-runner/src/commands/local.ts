@@ -3,6 +3,7 @@ import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { ciJobEnvironment } from "../ci-job-environment.ts";
+import { CoverageReader } from "../coverage.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { tellIgnored } from "../tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
@@ -98,7 +99,7 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     workDir,
     baseDir: workDir,
   };
-  const rest = { timeoutMs: job.terms.timeoutMs, place };
+  const rest = { timeoutMs: job.terms.timeoutMs, place, coverage: await CoverageReader.of(job.terms.coverage) };
   return await runJob(options, inWorkspace(workspace, commandJob), rest);
 }
 

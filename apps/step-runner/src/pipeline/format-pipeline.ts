@@ -1,5 +1,6 @@
 import { printable } from "@steps/model/diagnostic";
 import { formatDuration } from "@steps/trace";
+import { formatCoverage } from "../coverage.ts";
 import { alignColumns, escapeCell, firstLine } from "./columns.ts";
 import type { PipelineRow } from "./pipeline-rows.ts";
 
@@ -11,12 +12,13 @@ const SHOWN: Readonly<Record<PipelineRow["result"], string>> = {
   skipped: "skipped",
 };
 
-/** The table at the end of a pipeline: job, result, time, and the reason where there is one. */
+/** The table at the end of a pipeline: job, result, time, coverage, and the reason where there is one. */
 export function formatTable(rows: readonly PipelineRow[]): string {
-  const cells = rows.map(({ job, result, durationMs, attempts, reason }) => [
+  const cells = rows.map(({ job, result, durationMs, attempts, coverage, reason }) => [
     printable(job),
     shownResult({ result, attempts }),
     durationMs === undefined ? "" : formatDuration(durationMs),
+    shownCoverage(coverage),
     printable(firstLine(reason ?? "")),
   ]);
   return alignColumns(cells);
@@ -26,28 +28,42 @@ function shownResult({ result, attempts }: Pick<PipelineRow, "result" | "attempt
   return attempts === undefined ? SHOWN[result] : `${SHOWN[result]} (${attempts} attempts)`;
 }
 
-/** The report of a pipeline for programs: `{result, jobs: [{job, result, durationMs, attempts, reason}]}`. */
+/** The report of a pipeline for programs: `{result, jobs: [{job, result, durationMs, attempts, coverage, reason}]}`. */
 export function formatJson(rows: readonly PipelineRow[], result: string): string {
   return `${JSON.stringify({ result, jobs: rows }, undefined, 2)}\n`;
 }
 
-/** The same as a table in Markdown. */
+/** The same as a table in Markdown. A column for the coverage is there where a job has one. */
 export function formatMarkdown(rows: readonly PipelineRow[]): string {
-  const lines = rows.map(
-    ({ job, result, durationMs, attempts, reason = "" }) =>
-      `| ${[job, shownResult({ result, attempts }), durationMs === undefined ? "" : formatDuration(durationMs), reason].map(escapeCell).join(" | ")} |`,
-  );
-  return `| job | result | time | reason |\n| --- | --- | --- | --- |\n${lines.join("\n")}\n`;
+  const hasCoverage = rows.some(({ coverage }) => coverage !== undefined);
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
+  const withCoverage = (cells: readonly string[], coverage: string): readonly string[] =>
+    hasCoverage ? cells.toSpliced(3, 0, coverage) : cells;
+  const head = withCoverage(["job", "result", "time", "reason"], "coverage");
+  const lines = rows.map(({ job, result, durationMs, attempts, coverage, reason = "" }) => {
+    const time = durationMs === undefined ? "" : formatDuration(durationMs);
+    const cells = [job, shownResult({ result, attempts }), time, reason];
+    return line(withCoverage(cells, shownCoverage(coverage)).map(escapeCell));
+  });
+  return [line(head), line(head.map(() => "---")), ...lines].join("");
+}
+
+function shownCoverage(coverage: number | undefined): string {
+  return coverage === undefined ? "" : formatCoverage(coverage);
 }
 
 /** The same in the form of JUnit, where each instance is a test case. */
 export function formatJunit(rows: readonly PipelineRow[], name: string): string {
   const count = (result: PipelineRow["result"]): number => rows.filter((row) => row.result === result).length;
-  const cases = rows.map(({ job, result, durationMs = 0, reason = "" }) => {
+  const cases = rows.map(({ job, result, durationMs = 0, coverage, reason = "" }) => {
     const start = `  <testcase name="${escapeXml(job)}" time="${(durationMs / 1000).toFixed(3)}"`;
     const message = `message="${escapeXml(firstLine(reason))}"`;
-    if (result === "failure") return `${start}><failure ${message}/></testcase>`;
-    return result === "skipped" || result === "cancelled" ? `${start}><skipped ${message}/></testcase>` : `${start}/>`;
+    const inside = [
+      ...(coverage === undefined ? [] : [`<properties><property name="coverage" value="${coverage}"/></properties>`]),
+      ...(result === "failure" ? [`<failure ${message}/>`] : []),
+      ...(result === "skipped" || result === "cancelled" ? [`<skipped ${message}/>`] : []),
+    ].join("");
+    return inside === "" ? `${start}/>` : `${start}>${inside}</testcase>`;
   });
   const counts = `tests="${rows.length}" failures="${count("failure")}" skipped="${count("skipped") + count("cancelled")}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="${escapeXml(name)}" ${counts}>\n${cases.join("\n")}\n</testsuite>\n`;

@@ -13,6 +13,8 @@ export interface PipelineRow {
   readonly durationMs?: number;
   /** The number of times that it was tried. Absent for one that was tried once, or never. */
   readonly attempts?: number;
+  /** The part of the code that its tests covered, in percent. Absent where none was found in its output. */
+  readonly coverage?: number;
   /** The reason in one sentence. Absent for a success. */
   readonly reason?: string;
 }
@@ -37,7 +39,7 @@ export class PipelineRows {
       return this.#add(path + event.job, event.result, now);
   }
 
-  #add(job: string, { status, isAllowedToFail, reason, attempts }: Ended, now: number): PipelineRow {
+  #add(job: string, { status, isAllowedToFail, reason, attempts, coverage }: Ended, now: number): PipelineRow {
     const start = this.#started.get(job);
     const result = status === "failure" && isAllowedToFail === true ? "allowed-failure" : status;
     const row: PipelineRow = {
@@ -45,6 +47,7 @@ export class PipelineRows {
       result,
       durationMs: start === undefined ? undefined : Math.round(now - start),
       attempts,
+      coverage,
       reason,
     };
     this.rows.push(row);

@@ -3,6 +3,7 @@ import type { GithubOptions } from "@steps/engine/github";
 import type { AttemptOf } from "@steps/engine/pipeline";
 import type { Outcome } from "@steps/model";
 import type { JobResult } from "@steps/pipeline";
+import type { CoverageReader } from "../coverage.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
 import { type JobRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
 import { type CommandJob, withFlags } from "../run-job.ts";
@@ -20,6 +21,8 @@ export interface EngineJob {
   /** The time limit that the job has of its own, in milliseconds; that of the flag wins. Default: none. */
   readonly timeoutMs?: number | undefined;
   readonly onEvent?: RunHooks["onEvent"];
+  /** Given the output of the job as it is shown. Default: nobody is. */
+  readonly coverage?: CoverageReader | undefined;
   /** Where the job runs. Default: on this machine. */
   readonly place?: JobPlace;
 }
@@ -27,7 +30,7 @@ export interface EngineJob {
 /** Runs a job of a pipeline to its end, with its output behind its name. */
 export async function runEngineJob(
   { options, engine, stop, view, recording, workspaceOf }: PipelineContext,
-  { of, job, secrets = options.secret, github, timeoutMs, onEvent, place }: EngineJob,
+  { of, job, secrets = options.secret, github, timeoutMs, onEvent, coverage, place }: EngineJob,
   signal: AbortSignal,
 ): Promise<JobRun> {
   const writers = view.outputOf(job.name ?? "");
@@ -39,8 +42,10 @@ export async function runEngineJob(
     graceMs: options.grace,
     hurry: stop.hurry,
   };
-  const onOutput = (stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void> =>
-    writers[stream].write(chunk);
+  const onOutput = (stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void> => {
+    coverage?.write(stream, chunk);
+    return writers[stream].write(chunk);
+  };
   const isPrivate = !options.inPlace;
   const tell: RunHooks["onEvent"] = (event) => {
     if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));

@@ -39,12 +39,12 @@ describe("readJobTerms()", () => {
     ["retry: {when: [api_failure]}", { retry: { max: 2, when: ["api_failure"], exitCodes: [] } }],
     ["resource_group: deploy-$ENV-$NONE", { resourceGroup: "deploy-prod-" }],
     ["interruptible: yes", { isInterruptible: true }],
-    [String.raw`coverage: '/Total: \d+/'`, { coverage: String.raw`Total: \d+` }],
+    [String.raw`coverage: '/Total: \d+/i'`, { coverage: { body: String.raw`Total: \d+`, flags: "i" } }],
   ])("reads %s", (keywords, terms) => {
     expect(termsOf(keywords)).toMatchObject(terms);
   });
 
-  test.each(["timeout: soon", 'timeout: "0"', "coverage: Total", "coverage: /a/i"])("refuses %s", (keywords) => {
+  test.each(["timeout: soon", 'timeout: "0"', "coverage: Total", "coverage: /a/x"])("refuses %s", (keywords) => {
     const { diagnostics } = readJobTerms(jobOf(keywords), { variables: {} });
     expect(diagnostics.map(({ code, position }) => [code, position?.line])).toEqual([["invalid-value", 3]]);
   });

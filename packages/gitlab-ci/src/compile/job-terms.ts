@@ -5,10 +5,11 @@ import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { isList, isMapping } from "../load/nodes.ts";
 import { readDuration } from "../read-duration.ts";
 import { readPsychScalar } from "../psych.ts";
-import { readPattern } from "../rules/if/patterns.ts";
+import type { PatternParts } from "../rules/if/patterns.ts";
 import type { JobDecision } from "../rules/decide.ts";
 import type { AllowFailure } from "../rules/rule.ts";
 import { expandKeyword } from "../variables/expand-keyword.ts";
+import { readCoverage } from "./coverage.ts";
 
 /** `retry`: how often a job that failed is tried again, and after which failures. */
 export interface RetryTerms {
@@ -31,8 +32,8 @@ export interface JobTerms {
   /** `resource_group` with variables filled in; absent when no other job is waited for. */
   readonly resourceGroup: string | undefined;
   readonly isInterruptible: boolean;
-  /** `coverage` without its slashes: a pattern of RE2. Absent without one. */
-  readonly coverage: string | undefined;
+  /** `coverage`: a pattern of RE2 for the lines of the output. Absent without one. */
+  readonly coverage: PatternParts | undefined;
 }
 
 /** The facts that the terms of a job are read with. */
@@ -113,17 +114,4 @@ function textsOf(node: YamlNode | undefined): readonly string[] {
 
 function numbersOf(node: YamlNode | undefined): readonly number[] {
   return textsOf(node).map(Number);
-}
-
-function readCoverage(node: YamlNode | undefined, report: CiReport): string | undefined {
-  const text = textOf(node);
-  if (text === undefined) return undefined;
-  const parts = readPattern(text);
-  if (parts !== undefined && parts.flags === "") return parts.body;
-  report.error(node, {
-    code: "invalid-value",
-    message: `"coverage" is no pattern between slashes`,
-    hint: String.raw`Write '/Total: \d+\.\d+%/'.`,
-  });
-  return undefined;
 }

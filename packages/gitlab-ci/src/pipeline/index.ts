@@ -8,7 +8,7 @@ export {
 } from "../judge-pipeline.ts";
 export { readDuration } from "../read-duration.ts";
 export type { PlannedJob } from "./decide-start.ts";
-export { isRetried } from "./is-retried.ts";
+export { isAllowedToFail, isRetried } from "./is-retried.ts";
 export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./plan-pipeline.ts";
 export type { Need } from "./read-needs.ts";
 export type { Trigger } from "./read-trigger.ts";

@@ -1,5 +1,6 @@
 import type { Outcome } from "@steps/model";
 import type { RetryTerms } from "../compile/job-terms.ts";
+import type { AllowFailure } from "../rules/rule.ts";
 
 /** Why a job failed, in the words of [retry:when](https://docs.gitlab.com/ci/yaml/#retrywhen): those that can be true on one machine. */
 export type FailureReason = "script_failure" | "job_execution_timeout" | "runner_system_failure";
@@ -24,4 +25,10 @@ export function failureReason({ status, exitCode, signal, error }: Outcome): Fai
   if (status !== "failure" && status !== "error") return undefined;
   const isScript = exitCode !== undefined || signal !== undefined || error?.code === "EXIT_STATUS";
   return isScript ? "script_failure" : "runner_system_failure";
+}
+
+/** Whether the pipeline passes although a job ended so ([allow_failure](https://docs.gitlab.com/ci/yaml/#allow_failure)). */
+export function isAllowedToFail(allowed: AllowFailure, { exitCode }: Outcome): boolean {
+  if (typeof allowed === "boolean") return allowed;
+  return exitCode !== undefined && allowed.exitCodes.includes(exitCode);
 }

@@ -12,7 +12,13 @@ export { explainDecision, type ExplainOptions } from "./explain-decision.ts";
 export { evaluateIf, type IfContext, type IfExplanation, type IfResult, type IfValue } from "./if/evaluate-if.ts";
 export { IfError } from "./if/if-error.ts";
 export { type IfDoubt, type IfNode, parseIf, type ParsedIf } from "./if/parse-if.ts";
-export { type CompiledPattern, type CompilePattern, loadPatterns, PatternError } from "./if/patterns.ts";
+export {
+  type CompiledPattern,
+  type CompilePattern,
+  loadPatterns,
+  PatternError,
+  type PatternParts,
+} from "./if/patterns.ts";
 export { createGlob, type Glob } from "./glob.ts";
 export { createIncludeRules } from "./include-rules.ts";
 export { createInputTools, type InputTools } from "./input-tools.ts";

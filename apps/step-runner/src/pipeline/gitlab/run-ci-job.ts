@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { compileJob, type CompileJobResult } from "@steps/gitlab-ci";
-import { isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
-import type { AllowFailure } from "@steps/gitlab-ci/rules";
+import { isAllowedToFail, isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
 import { ciJobEnvironment } from "../../ci-job-environment.ts";
+import { CoverageReader } from "../../coverage.ts";
 import { placeJob, withImageName } from "../../job-containers/place-job.ts";
 import type { JobRun } from "../../job-containers/run-placed-job.ts";
 import { type JobStores, storeInputs } from "../../job-stores.ts";
@@ -37,9 +37,12 @@ export async function runCiJob(context: CiContext, one: CiJob, signal: AbortSign
 // As often as `retry` says.
 async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal): Promise<JobResult> {
   const { ci, work, of } = one;
-  const { retry, allowFailure } = work.terms;
+  const { retry, allowFailure, coverage: pattern } = work.terms;
   for (let attempt = 1; ; attempt++) {
-    const ended = await context.inWorkspace((workDir) => attemptJob(context, { ...one, workDir }, signal), signal);
+    const coverage = await CoverageReader.of(pattern);
+    const attemptIn = (workDir: string): Promise<JobRun | JobResult> =>
+      attemptJob(context, { ...one, workDir, coverage }, signal);
+    const ended = await context.inWorkspace(attemptIn, signal);
     if (ended === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
     if ("status" in ended) return ended;
     const result = jobResultOf(ended);
@@ -48,13 +51,19 @@ async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal):
       continue;
     }
     const attempts = attempt === 1 ? undefined : attempt;
-    return { ...result, attempts, isAllowedToFail: isAllowedToFail(allowFailure, ended) };
+    const isAllowed = isAllowedToFail(allowFailure, ended.outcome);
+    return { ...result, attempts, coverage: coverage?.end(), isAllowedToFail: isAllowed };
   }
+}
+
+interface CiAttempt extends CiJob {
+  readonly workDir: string;
+  readonly coverage: CoverageReader | undefined;
 }
 
 async function attemptJob(
   context: CiContext,
-  { ci, work, of, workDir }: CiJob & { readonly workDir: string },
+  { ci, work, of, workDir, coverage }: CiAttempt,
   signal: AbortSignal,
 ): Promise<JobRun | JobResult> {
   const { loaded, facts, given, file, path, planned } = ci;
@@ -96,6 +105,7 @@ async function attemptJob(
         baseDir: workDir,
       },
       timeoutMs: terms.timeoutMs,
+      coverage,
       place,
     },
     signal,
@@ -116,9 +126,4 @@ function storesOf({ stores }: CiContext, path: string): JobStores {
 function malformed(diagnostics: readonly Diagnostic[]): JobResult {
   const error = diagnostics.find(({ severity }) => severity === "error");
   return { status: "failure", reason: error === undefined ? "The job is malformed" : formatDiagnostic(error) };
-}
-
-function isAllowedToFail(allowed: AllowFailure, { outcome }: JobRun): boolean {
-  if (typeof allowed === "boolean") return allowed;
-  return outcome.exitCode !== undefined && allowed.exitCodes.includes(outcome.exitCode);
 }
