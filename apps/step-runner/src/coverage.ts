@@ -1,4 +1,5 @@
-import { type CompiledPattern, loadPatterns, PatternError, type PatternParts } from "@steps/gitlab-ci/rules";
+import type { PatternParts } from "@steps/gitlab-ci/rules";
+import { type CompiledPattern, loadPatterns, PatternError } from "@steps/model/pattern";
 
 type Stream = "stdout" | "stderr";
 

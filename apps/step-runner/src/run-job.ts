@@ -1,7 +1,9 @@
 import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
-import type { Job } from "@steps/model";
+import type { Job, Outcome } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
+import { JOB_EXITS } from "@steps/model/exit-codes";
 import { type CoverageReader, formatCoverage } from "./coverage.ts";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
@@ -32,30 +34,76 @@ export interface RunDefaults {
   readonly timeoutMs?: number;
   /** Where the job runs. Default: on this machine. */
   readonly place?: JobPlace;
-  /** Given the output of the job as it is shown; its coverage is told at the end. Default: nothing is looked for. */
-  readonly coverage?: CoverageReader | undefined;
+  /** The terms that the job runs on. Default: it is tried once, and its failure is that of the command. */
+  readonly terms?: AttemptTerms;
 }
 
-/** Runs a job, shows it, writes what was asked for, and gives the exit code. */
+/** The terms on which a job is tried, and what its end means. */
+export interface AttemptTerms {
+  /** Whether the job is tried again after an attempt, whose number is from 1. */
+  readonly isRetried: (outcome: Outcome, attempt: number) => boolean;
+  readonly isAllowedToFail: (outcome: Outcome) => boolean;
+  /** Gives what is told the output of an attempt; the coverage that it finds is said at the end. Default: none is looked for. */
+  readonly createCoverage?: (() => CoverageReader) | undefined;
+}
+
+/** Runs a job as often as its terms say, shows it, writes what was asked for, and gives the exit code. */
 export async function runJob(options: RunOptions, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
   hideEnvironment();
   using stop = new StopSignals();
-  const progress = new Progress(options.quiet);
   const timeoutMs = options.timeout;
-  if (timeoutMs !== undefined) setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
   const outputFile = options.outputFile ?? defaults.outputFile;
   const resultsFile = resultsFileOf(options);
   for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
   await using engine = openEngine(options, { excluded: [outputFile, resultsFile] });
-  const job = typeof source === "function" ? await source(engine, stop.signal) : source;
-  const result = await runPlacedJob(engine, options, {
+  const { terms } = defaults;
+  for (let attempt = 1; ; attempt++) {
+    const hurry = timeoutMs === undefined ? undefined : setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS));
+    hurry?.unref();
+    const coverage = terms?.createCoverage?.();
+    const job = typeof source === "function" ? await source(engine, stop.signal) : source;
+    const result = await attemptJob(options, { job, engine, stop, coverage, outputFile, resultsFile, defaults });
+    const { outcome } = result;
+    if (terms?.isRetried(outcome, attempt) === true && !stop.signal.aborted) {
+      clearTimeout(hurry);
+      if (!options.quiet) complain(`Attempt ${attempt} failed: ${reasonOf(outcome)}`);
+      continue;
+    }
+    if (outputFile !== undefined) writeTrace(outputFile, result.trace());
+    if (resultsFile !== undefined && result.result !== undefined)
+      await writeResults(resultsFile, options.stepResultsFormat, result.result);
+    report(options, result, outputFile);
+    const found = coverage?.end();
+    if (found !== undefined && !options.quiet) void errors.writeLines(`Coverage: ${formatCoverage(found)}\n`);
+    if (!hasFailed(outcome) || terms?.isAllowedToFail(outcome) !== true) return result.exitCode;
+    if (!options.quiet) complain(`The job ${quote(job.name ?? "")} failed, which is allowed`);
+    return JOB_EXITS.success.code;
+  }
+}
+
+interface Attempt {
+  readonly job: CommandJob;
+  readonly engine: Engine;
+  readonly stop: StopSignals;
+  readonly coverage: CoverageReader | undefined;
+  readonly outputFile: string | undefined;
+  readonly resultsFile: string | undefined;
+  readonly defaults: RunDefaults;
+}
+
+function attemptJob(
+  options: RunOptions,
+  { job, engine, stop, coverage, outputFile, resultsFile, defaults }: Attempt,
+): Promise<JobRun> {
+  const progress = new Progress(options.quiet);
+  return runPlacedJob(engine, options, {
     place: defaults.place,
     isPrivate: job.workspace !== undefined,
     options: {
       job: withFlags(options, job),
       github: githubOptions(options),
       isLenient: options.lenient,
-      timeoutMs: timeoutMs ?? defaults.timeoutMs,
+      timeoutMs: options.timeout ?? defaults.timeoutMs,
       graceMs: options.grace,
       hurry: stop.hurry,
     },
@@ -64,7 +112,7 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
       onProgress: progress.onProgress,
       onStep: progress.onStep,
       onOutput: (stream, chunk) => {
-        defaults.coverage?.write(stream, chunk);
+        coverage?.write(stream, chunk);
         return (stream === "stdout" ? output : errors).write(chunk);
       },
       wantsResult: resultsFile !== undefined,
@@ -72,13 +120,14 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
     },
     signal: stop.signal,
   });
-  if (outputFile !== undefined) writeTrace(outputFile, result.trace());
-  if (resultsFile !== undefined && result.result !== undefined)
-    await writeResults(resultsFile, options.stepResultsFormat, result.result);
-  report(options, result, outputFile);
-  const coverage = defaults.coverage?.end();
-  if (coverage !== undefined && !options.quiet) void errors.writeLines(`Coverage: ${formatCoverage(coverage)}\n`);
-  return result.exitCode;
+}
+
+function hasFailed({ status }: Outcome): boolean {
+  return status !== "success" && status !== "cancelled" && status !== "skipped";
+}
+
+function reasonOf({ status, error }: Outcome): string {
+  return error?.message ?? `The job ended: ${status}`;
 }
 
 /** A job with the fields that the flags give. */
@@ -96,7 +145,7 @@ export function withFlags(
 
 function report(options: RunOptions, result: JobRun, outputFile: string | undefined): void {
   const { outcome } = result;
-  if (outcome.status !== "success") complain(outcome.error?.message ?? `The job ended: ${outcome.status}`);
+  if (outcome.status !== "success") complain(reasonOf(outcome));
   if (result.unmaskable > 0)
     complain(
       result.unmaskable === 1

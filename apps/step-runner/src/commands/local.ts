@@ -2,8 +2,8 @@ import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
+import { attemptTerms } from "../attempt-terms.ts";
 import { ciJobEnvironment } from "../ci-job-environment.ts";
-import { CoverageReader } from "../coverage.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { tellIgnored } from "../tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
@@ -49,7 +49,7 @@ export const local = defineCommand({
   usage: "[FILE] [flags]",
   description: [
     "FILE is the .gitlab-ci.yml of this folder or of the nearest above it unless given; one in .github/workflows, or with the keys on and jobs, is a workflow of GitHub, whose job or matrix instance is named by --job-name. A job runs with its variables and either its run: list or its scripts; " +
-      "keywords that have no effect on one machine are named in one line. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
+      "keywords that have no effect on one machine are named in one line. It is tried again as its retry says, and a failure that its allow_failure allows ends with 0. A job that its rules exclude, or that is started by hand, is run only with --force; on a terminal you are asked. " +
       "CI_COMMIT_*, CI_PROJECT_*, CI_MERGE_REQUEST_* and the like come from the repository and from the flags. The job finds the command step-runner, also as /step-runner.",
     "The job runs in a copy of the project, with changed and new files and without those that git ignores, so that nothing is written to the project itself; outside of git the copy has all files of the folder. --in-place runs it in the project.",
   ],
@@ -99,7 +99,9 @@ async function run(options: Options, [path = findCiFile()]: readonly string[]): 
     workDir,
     baseDir: workDir,
   };
-  const rest = { timeoutMs: job.terms.timeoutMs, place, coverage: await CoverageReader.of(job.terms.coverage) };
+  // The rules may say otherwise than the job.
+  const terms = await attemptTerms({ ...job.terms, allowFailure: judged.job.allowFailure });
+  const rest = { timeoutMs: job.terms.timeoutMs, place, terms };
   return await runJob(options, inWorkspace(workspace, commandJob), rest);
 }
 

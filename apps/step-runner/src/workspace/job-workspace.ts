@@ -28,6 +28,7 @@ export class JobWorkspace implements AsyncDisposable {
   readonly #stop = new AbortController();
   #workspaces: Workspaces | undefined;
   #planned: PlannedCopy | undefined;
+  #target: string | undefined;
   #copy: Job["workspace"];
 
   constructor(options: Options) {
@@ -46,6 +47,7 @@ export class JobWorkspace implements AsyncDisposable {
     const target = this.#workspaces.next();
     this.#planned = await planCopy({ project, target, env: process.env, signal: this.#stop.signal });
     if (!this.#planned.isRepository) refuseLarge(project);
+    this.#target = target;
     this.#copy = { root: dirname(target), projectDir: project };
     return this.#planned.folder;
   }
@@ -55,7 +57,7 @@ export class JobWorkspace implements AsyncDisposable {
     return this.#copy;
   }
 
-  /** Makes the copy. It stops when the signal is aborted; the run of the job then ends at once, too. */
+  /** Makes the copy, anew where it is there already. It stops when the signal is aborted; the run of the job then ends at once, too. */
   async fill(signal: AbortSignal): Promise<void> {
     const { folder, make } = this.#planned ?? {};
     if (folder === undefined || make === undefined) return;
@@ -67,6 +69,8 @@ export class JobWorkspace implements AsyncDisposable {
       // What killed jobs in containers leave may belong to another user until then.
       await sweepLeft(absolute(this.#options.stateDir ?? userDirectories(process.env).state));
       await this.#workspaces?.sweep();
+      // What one attempt of a job has left is not there in the next.
+      if (this.#target !== undefined) await this.#workspaces?.remove(this.#target);
       await make(notice?.onProgress);
     } catch (error) {
       if (!signal.aborted) throw error;
