@@ -12,7 +12,11 @@ import { readVariablesFile } from "./situation/read-variables-file.ts";
 /** The options that say in what situation a CI file is judged, and which variables it is given. */
 export type GivenSituationOptions = LocalSituationOptions &
   Pick<JobOptions, "variable"> &
-  Partial<GivenOptions> & { readonly maskVariable?: readonly string[] };
+  Partial<GivenOptions> & {
+    /** The names of secrets that are variables of type file. */
+    readonly fileVariable?: Readonly<Record<string, string>>;
+    readonly maskVariable?: readonly string[];
+  };
 
 /** The situation of a CI file on this machine, with the variables that the user gives. */
 export interface GivenSituation extends LocalSituation {
@@ -33,7 +37,11 @@ export async function readGivenSituation(
   const entries = Object.entries(overrides).map(([name, value]): [string, Variable] => {
     return [name, { value, isRaw: false, isMasked: options.maskVariable?.includes(name) === true }];
   });
-  return { ...local, given: new Map(entries), overrides };
+  // Rules see the contents, as on GitLab's server.
+  const files = Object.keys(options.fileVariable ?? {}).map((name): [string, Variable] => {
+    return [name, { value: options.secret?.[name] ?? "", isRaw: true, isFile: true, isMasked: true }];
+  });
+  return { ...local, given: new Map([...entries, ...files]), overrides };
 }
 
 /** Turns what the situation cannot answer into a complaint about the flags. @throws {UsageError} */

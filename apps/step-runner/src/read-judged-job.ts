@@ -48,7 +48,14 @@ export async function readJudgedJob(
   const compile = (image: string | undefined): CompileJobResult => {
     const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
     const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
-    return compileJob(loaded, { jobName, sources, overrides, grants: Object.keys(options.secret ?? {}) });
+    const fileVariables = Object.keys(options.fileVariable ?? {});
+    return compileJob(loaded, {
+      jobName,
+      sources,
+      overrides,
+      grants: Object.keys(options.secret ?? {}),
+      fileVariables,
+    });
   };
   const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, compile);
   const { job } = compiled;

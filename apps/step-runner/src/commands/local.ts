@@ -18,6 +18,7 @@ import { runFlags } from "../run-flags.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
+import { withFileVariables } from "../situation/file-variables.ts";
 import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
 import { JobWorkspace, workspaceFlags } from "../workspace/job-workspace.ts";
 import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
@@ -68,7 +69,8 @@ export const local = defineCommand({
   run,
 });
 
-async function run(options: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
+async function run(given: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
+  const options = withFileVariables(given);
   if (options.needs && !options.explain) return (await import("../run-with-needs.ts")).runWithNeeds(options, path);
   await using workspace = new JobWorkspace(options);
   if (isWorkflow(options, path)) return await runWorkflow(options, path, workspace);

@@ -3,6 +3,7 @@ import { findCiFile } from "../load-ci-file.ts";
 import { pipelineFlags } from "../pipeline/pipeline-flags.ts";
 import { runPipelineFile } from "../run-pipeline-file.ts";
 import { settingsOfCall } from "../settings/settings-of-call.ts";
+import { withFileVariables } from "../situation/file-variables.ts";
 
 export const pipeline = defineCommand({
   name: "pipeline",
@@ -22,7 +23,8 @@ export const pipeline = defineCommand({
     ["step-runner pipeline --start deploy --variable TARGET=staging", "start a manual job when its turn comes"],
     ["step-runner pipeline --merge-request main --graph mermaid", "show what a merge request would run"],
     ["step-runner pipeline .github/workflows/ci.yml", "run a workflow"],
+    ["step-runner pipeline --file-variable KUBECONFIG=kube.yml", "give all jobs a variable of type file"],
     ["step-runner pipeline ci.yml --report junit > report.xml", "write a report"],
   ],
-  run: (options, [path = findCiFile()]) => runPipelineFile(options, path),
+  run: (options, [path = findCiFile()]) => runPipelineFile(withFileVariables(options), path),
 });

@@ -43,6 +43,10 @@ export const situationFlags = grouped(HEADING, {
     placeholder: "FILE",
     summary: "Lines NAME=VALUE, job variables that lose to those of --variable; lines that begin with # are left out",
   }),
+  "file-variable": flag.pairs({
+    placeholder: "NAME=PATH",
+    summary: "A variable of type file: the job finds the path of a copy of this file in it; masked; repeat for more",
+  }),
 });
 
 /** Flags of commands that run one job of a `.gitlab-ci.yml`. */

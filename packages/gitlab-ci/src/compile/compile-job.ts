@@ -5,7 +5,7 @@ import type { CiReport } from "../ci-rules.ts";
 import { ignoredKeywords, reportUnsupported } from "../job-effects.ts";
 import { sortDiagnostics } from "../load/load-pipeline.ts";
 import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
-import type { VariableSources } from "../variables/collect-variables.ts";
+import type { Variable, VariableSources } from "../variables/collect-variables.ts";
 import { readJobVariables } from "../variables/job-variables.ts";
 import { downloadPhase, dotenvPhase, uploadPhases } from "./artifact-phases.ts";
 import { cachePhases } from "./cache-phases.ts";
@@ -37,6 +37,11 @@ export interface CompileJobOptions {
   readonly artifactsFrom?: readonly string[] | undefined;
   /** The names of the secrets that the user grants to the job: an ID token of such a name is not made. None by default. */
   readonly grants?: readonly string[] | undefined;
+  /**
+   * The names of those secrets that are variables of type file: the job has the path of a file with the value, whatever it says of
+   * a variable of that name. None by default.
+   */
+  readonly fileVariables?: readonly string[] | undefined;
   /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
   readonly shell?: Shell | undefined;
 }
@@ -108,9 +113,11 @@ function compile(
   job: LoadedJob,
   options: CompileJobOptions & { readonly report: CiReport },
 ): Compilation | undefined {
-  const { sources = {}, predefined = {}, overrides = {}, shell, report } = options;
+  const { sources = {}, predefined = {}, overrides = {}, fileVariables = [], shell, report } = options;
   reportUnsupported(job, report);
-  const variables = readJobVariables({ root, job }, { sources, predefined, overrides }, report);
+  const given = { sources: withoutContents(sources, fileVariables), predefined, overrides };
+  const read = readJobVariables({ root, job }, given, report);
+  const variables = { ...read, values: omit(read.values, fileVariables) };
   const inputs = readJobInputs(job, report);
   const { values } = variables;
   const { terms, diagnostics } = readJobTerms(job, { variables: values });
@@ -129,15 +136,27 @@ function compile(
   return { ...assembled, variables: values, terms, ignored: ignoredKeywords(job) };
 }
 
+// What refers to such a variable is left as it stands, as on GitLab's server, so that its contents are in no other.
+function withoutContents(sources: VariableSources, names: readonly string[]): VariableSources {
+  if (names.length === 0) return sources;
+  const references = names.map((name): [string, Variable] => [name, { value: `$${name}`, isRaw: true }]);
+  return { ...sources, pipeline: new Map([...(sources.pipeline ?? []), ...references]) };
+}
+
+function omit(values: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
+  if (names.length === 0) return values;
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+}
+
 function phasesOf(
   context: CompileContext,
-  { artifactsFrom = [], grants = [] }: Pick<CompileJobOptions, "artifactsFrom" | "grants">,
+  { artifactsFrom = [], grants = [], fileVariables = [] }: CompileJobOptions,
 ): readonly Phase[] | undefined {
   const main = context.job.own.has("run") ? runPhase(context) : scriptPhase(context);
   if (main === undefined) return undefined;
   const cache = cachePhases(context);
   const before = present([
-    preparePhase(context, new Set(grants)),
+    preparePhase(context, { granted: new Set(grants), fileVariables }),
     sourcesHookPhase(context),
     cache.restore,
     downloadPhase(context, artifactsFrom),

@@ -4,16 +4,24 @@ import { keywordTemplate, literalTemplate, variableTemplate } from "./job-text.t
 import { recordOf, textsOf } from "./keyword-values.ts";
 import { libraryStep, type Phase } from "./phase.ts";
 
+/** The secrets that the user grants to a job, by their names. */
+export interface Granted {
+  readonly granted: ReadonlySet<string>;
+  /** Those that every job has as the path of a file. */
+  readonly fileVariables: readonly string[];
+}
+
 /**
- * `secrets` and `id_tokens`, as variables of all that comes after: with the values that the user grants to the job by their names,
- * and for a token without one a token that is signed here. `undefined` for a job without.
+ * Variables of type file, `secrets` and `id_tokens`, as variables of all that comes after: with the values that the user grants to
+ * the job by their names, and for a token without one a token that is signed here. `undefined` for a job without.
  */
-export function preparePhase({ job, scope }: CompileContext, granted: ReadonlySet<string>): Phase | undefined {
+export function preparePhase({ job, scope }: CompileContext, { granted, fileVariables }: Granted): Phase | undefined {
   const secretsNode = job.keywords.get("secrets")?.value;
   const tokensNode = job.keywords.get("id_tokens")?.value;
-  const node = secretsNode ?? tokensNode;
+  const node = secretsNode ?? tokensNode ?? job.key;
   const secrets: Record<string, Value> = {};
   const tokens: Record<string, Value> = {};
+  for (const name of fileVariables) secrets[name] = { value: grantTemplate(name), file: true };
   for (const [name, secret] of Object.entries(recordOf(secretsNode))) {
     secrets[name] = { value: grantTemplate(name), file: !isOff(secret) };
   }
@@ -23,7 +31,7 @@ export function preparePhase({ job, scope }: CompileContext, granted: ReadonlySe
   }
   const hasTokens = Object.keys(tokens).length > 0;
   const hasSecrets = Object.keys(secrets).length > 0;
-  if (node === undefined || (!hasTokens && !hasSecrets)) return undefined;
+  if (!hasTokens && !hasSecrets) return undefined;
   // What a token says of the job.
   const names = Object.keys(scope.values).filter((name) => /^(?:CI|GITLAB_USER)_/.test(name));
   return {

@@ -78,7 +78,9 @@ async function attemptJob(
     });
     const sources = { ...work.sources, ...known, pipeline: given };
     const grants = Object.keys(context.options.secret);
-    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom: planned.artifactsOf(work), grants });
+    const fileVariables = Object.keys(context.options.fileVariable);
+    const artifactsFrom = planned.artifactsOf(work);
+    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom, grants, fileVariables });
   };
   const compiled = withImageName(job, compile);
   if (compiled.job === undefined) return malformed(compiled.diagnostics);
