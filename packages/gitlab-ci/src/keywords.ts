@@ -47,7 +47,7 @@ export const IGNORED_KEYWORDS: readonly string[] = [
   // Its variables are set, and nothing is deployed.
   "environment",
   "identity",
+  // Its folder is kept as an artifact, and nothing is published.
   "pages",
-  "publish",
   "tags",
 ];

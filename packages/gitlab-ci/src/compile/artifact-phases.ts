@@ -1,7 +1,9 @@
 import type { Value } from "@steps/model";
 import type { YamlNode } from "@steps/source";
 import { toCiText } from "../load/ci-value.ts";
+import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import type { CompileContext } from "./compile-context.ts";
+import { pagesPath } from "./pages-path.ts";
 import { keywordTemplate, literalTemplate, storeTemplate, variableTemplate } from "./job-text.ts";
 import { recordOf, textsOf } from "./keyword-values.ts";
 import { libraryStep, type Phase } from "./phase.ts";
@@ -38,18 +40,19 @@ export function dotenvPhase(context: CompileContext): Phase | undefined {
 
 /**
  * `artifacts`: files that are kept when the job has ended ([artifacts](https://docs.gitlab.com/ci/yaml/#artifacts)). Reports are kept
- * whatever `when` says.
+ * whatever `when` says. The folder that a job of pages publishes is one of its artifacts.
  */
 export function uploadPhases(context: CompileContext): readonly Phase[] {
   const { job, scope } = context;
-  const node = job.keywords.get("artifacts")?.value;
-  const record = recordOf(node);
-  const { dotenv: _, ...reports } = reportsOf(node);
+  const artifacts = job.keywords.get("artifacts")?.value;
+  const node = artifacts ?? job.keywords.get("pages")?.value ?? job.key;
+  const record = recordOf(artifacts);
+  const { dotenv: _, ...reports } = reportsOf(artifacts);
   const hasReports = Object.keys(reports).length > 0;
-  const paths = templates("artifacts:paths", record["paths"], context);
+  const paths = templates("artifacts:paths", withPages(job, record["paths"]), context);
   const isUntracked = record["untracked"] === true;
   const hasFiles = paths.length > 0 || isUntracked;
-  if (node === undefined || (!hasFiles && !hasReports)) return [];
+  if (!hasFiles && !hasReports) return [];
   const exclude = templates("artifacts:exclude", record["exclude"], context);
   const text = (keyword: string, key: string): Readonly<Record<string, Value>> => {
     const value = record[key];
@@ -76,6 +79,12 @@ export function uploadPhases(context: CompileContext): readonly Phase[] {
   const all = phase("upload_artifacts", when, { ...common, ...files, ...kept });
   if (!hasReports || when === "always") return [all];
   return [all, phase("upload_reports", when === "on_success" ? "on_failure" : "on_success", { ...common, ...kept })];
+}
+
+function withPages(job: LoadedJob, paths: Value | undefined): string[] {
+  const listed = textsOf(paths);
+  const path = pagesPath(job);
+  return path === undefined || listed.includes(path) ? listed : [...listed, path];
 }
 
 function ownerOf(job: string): Readonly<Record<string, Value>> {

@@ -1,10 +1,11 @@
+import { hasArtifacts } from "../compile/pages-path.ts";
 import { keywordValue, type LoadedPipeline } from "../load/loaded-pipeline.ts";
 import type { PlannedJob } from "./decide-start.ts";
 
 /**
  * Says of each job of a pipeline whose artifacts it gets before it starts, as the names of jobs in the order in which their files are
  * laid over each other: those of `needs` that hand artifacts on, or else all of earlier stages; `dependencies` leaves of them those
- * that it names ([dependencies](https://docs.gitlab.com/ci/yaml/#dependencies)). Jobs without `artifacts` are left out.
+ * that it names ([dependencies](https://docs.gitlab.com/ci/yaml/#dependencies)). Jobs that keep no files are left out.
  */
 export function artifactSources(
   { stages, groups }: Pick<LoadedPipeline, "stages" | "groups">,
@@ -12,7 +13,7 @@ export function artifactSources(
 ): (job: PlannedJob) => readonly string[] {
   const ranks = new Map(stages.map((stage, index) => [stage, index]));
   const rankOf = ({ job }: PlannedJob): number => ranks.get(job.stage) ?? 0;
-  const makers = planned.filter(({ job }) => job.keywords.has("artifacts")).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const makers = planned.filter(({ job }) => hasArtifacts(job)).toSorted((a, b) => rankOf(a) - rankOf(b));
   const order = new Map(makers.map(({ job }, index) => [job.name, index]));
   // Jobs of one stage share the list, which may be long.
   const before = new Map<number, readonly string[]>();

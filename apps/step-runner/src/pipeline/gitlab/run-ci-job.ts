@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { compileJob, type CompileJobResult } from "@steps/gitlab-ci";
-import { isAllowedToFail, isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
+import { hasArtifacts, isAllowedToFail, isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
@@ -27,7 +27,7 @@ export async function runCiJob(context: CiContext, one: CiJob, signal: AbortSign
   const { artifactsDir: target } = context.options;
   const { job } = one.work;
   const { path } = one.ci;
-  if (target !== undefined && job.keywords.has("artifacts")) {
+  if (target !== undefined && hasArtifacts(job)) {
     const { artifactsDir } = storesOf(context, path);
     await keepArtifacts({ artifactsDir, job: job.name, path, target });
   }
