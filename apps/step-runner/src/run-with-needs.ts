@@ -3,17 +3,7 @@ import type { PipelineOptions } from "./pipeline/pipeline-flags.ts";
 import { runPipelineFile } from "./run-pipeline-file.ts";
 
 /** The flags of a pipeline that a command for one job does not have. */
-type OfPipeline =
-  | "jobs"
-  | "only"
-  | "stage"
-  | "start"
-  | "delay"
-  | "list"
-  | "graph"
-  | "report"
-  | "artifactsDir"
-  | "inPlace";
+type OfPipeline = "jobs" | "only" | "stage" | "start" | "delay" | "list" | "graph" | "report" | "inPlace";
 
 /** The options of a command that runs one job and, before it, all that it needs. */
 export type WithNeedsOptions = Omit<PipelineOptions, OfPipeline> & {
@@ -41,7 +31,6 @@ export function runWithNeeds(
       list: false,
       graph: undefined,
       report: undefined,
-      artifactsDir: undefined,
       inPlace,
     },
     path,

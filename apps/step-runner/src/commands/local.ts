@@ -15,6 +15,7 @@ import { findCiFile } from "../load-ci-file.ts";
 import { jobFlags } from "../read-job.ts";
 import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
+import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
@@ -36,6 +37,13 @@ const flags = {
   ...judgedFlags,
   ...executorFlags,
   ...workspaceFlags,
+  ...grouped("Where the job runs", {
+    "artifacts-dir": flag.path({
+      placeholder: "DIR",
+      summary:
+        "Keep the artifacts of the job here, in a folder with its name; by default they stay in the state directory",
+    }),
+  }),
   ...settingsFlags,
   ...grouped("A workflow of GitHub", {
     "ignore-if": flag.boolean({ summary: "Run a job of a workflow although its own condition does not hold" }),
@@ -85,6 +93,7 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
   if (!options.quiet) tellIgnored(job.ignored);
   const vars = job.variables;
   const state = absolute(options.stateDir ?? userDirectories(process.env).state);
+  const stores = projectStores(workspace.copy?.projectDir ?? workDir, state);
   const commandJob: CommandJob = {
     entry: "local",
     name: job.name,
@@ -94,7 +103,7 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
     positionOf: job.positionOf,
     inputs: {
       ...options.jobInput,
-      ...storeInputs(job.specDefinition, projectStores(workspace.copy?.projectDir ?? workDir, state)),
+      ...storeInputs(job.specDefinition, stores),
     },
     vars,
     env: ciJobEnvironment(options, vars, place),
@@ -104,7 +113,10 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
   // The rules may say otherwise than the job.
   const terms = await attemptTerms({ ...job.terms, allowFailure: judged.job.allowFailure });
   const rest = { timeoutMs: job.terms.timeoutMs, place, terms };
-  return await runJob(options, inWorkspace(workspace, commandJob), rest);
+  const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob), rest);
+  const { artifactsDir: target } = options;
+  if (target === undefined) return await runIt();
+  return await keepingArtifacts({ ...stores, job: job.name, path: "", target }, runIt);
 }
 
 function inWorkspace(workspace: JobWorkspace, job: CommandJob): JobSource {
@@ -122,7 +134,8 @@ async function runWorkflow(options: Options, path: string, workspace: JobWorkspa
   if (!isWanted(options, read.job)) return 0;
   const run = { ...read, path, vars: givenVariables(options) };
   const job = workflowCommandJob(options, read.job.name, run);
-  return await runJob(options, inWorkspace(workspace, job), { timeoutMs: workflowTimeout(read) });
+  const { artifactDir = options.artifactsDir } = options;
+  return await runJob({ ...options, artifactDir }, inWorkspace(workspace, job), { timeoutMs: workflowTimeout(read) });
 }
 
 // A job that its own condition excludes is not run because somebody named it, and not silently because somebody insists.

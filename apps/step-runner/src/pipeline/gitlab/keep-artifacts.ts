@@ -24,6 +24,15 @@ export async function keepArtifacts({ artifactsDir, job, path, target }: KeepOpt
   }
 }
 
+/** Runs a job whose artifacts stay in the store, and then unpacks those that this run of it has kept, if any. */
+export async function keepingArtifacts<Result>(options: KeepOptions, run: () => Promise<Result>): Promise<Result> {
+  const { artifactsToken } = await import("@steps/builtins/run");
+  const before = artifactsToken(options);
+  const result = await run();
+  if (artifactsToken(options) !== before) await keepArtifacts(options);
+  return result;
+}
+
 /** A name as one part of a path: what cannot stand there is written as in a URL, so that no two names become one. */
 export function folderName(name: string): string {
   const encoded = name.replaceAll(/[%/\\\u0000-\u001F\u007F]/g, (sign) => {

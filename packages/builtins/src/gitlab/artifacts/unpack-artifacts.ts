@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { extractArchive } from "../files/extract-archive.ts";
-import { entryPath, openArchive } from "../store/entry-store.ts";
+import { entryPath, openArchive, openEntry } from "../store/entry-store.ts";
 import { ARTIFACT_FILES } from "./artifact-store.ts";
 
 /** The artifacts of one job, and where they go. */
@@ -43,4 +43,9 @@ export async function unpackArtifacts({ artifactsDir, job, target }: UnpackOptio
     rmSync(made, { recursive: true, force: true });
     await file?.close();
   }
+}
+
+/** A token for what a job has kept, another one once it has kept something again; `undefined` for a job that has kept nothing. */
+export function artifactsToken({ artifactsDir, job }: Omit<UnpackOptions, "target">): string | undefined {
+  return openEntry(entryPath(artifactsDir, job))?.dir;
 }
