@@ -5,6 +5,7 @@ import type { Job, Outcome } from "@steps/model";
 import { quote } from "@steps/model/diagnostic";
 import { JOB_EXITS } from "@steps/model/exit-codes";
 import { type CoverageReader, formatCoverage } from "./coverage.ts";
+import { FailureShells } from "./failure-shell/failure-shells.ts";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
@@ -36,6 +37,8 @@ export interface RunDefaults {
   readonly place?: JobPlace;
   /** The terms that the job runs on. Default: it is tried once, and its failure is that of the command. */
   readonly terms?: AttemptTerms;
+  /** Whether a shell is opened where the job has failed, after its last attempt. Default: no. */
+  readonly hasShell?: boolean;
 }
 
 /** The terms on which a job is tried, and what its end means. */
@@ -62,7 +65,7 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
     hurry?.unref();
     const coverage = terms?.createCoverage?.();
     const job = typeof source === "function" ? await source(engine, stop.signal) : source;
-    const result = await attemptJob(options, { job, engine, stop, coverage, outputFile, resultsFile, defaults });
+    const result = await attemptJob(options, { job, attempt, engine, stop, coverage, outputFile, resultsFile, defaults });
     const { outcome } = result;
     if (terms?.isRetried(outcome, attempt) === true && !stop.signal.aborted) {
       clearTimeout(hurry);
@@ -83,6 +86,8 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
 
 interface Attempt {
   readonly job: CommandJob;
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
   readonly engine: Engine;
   readonly stop: StopSignals;
   readonly coverage: CoverageReader | undefined;
@@ -93,14 +98,16 @@ interface Attempt {
 
 function attemptJob(
   options: RunOptions,
-  { job, engine, stop, coverage, outputFile, resultsFile, defaults }: Attempt,
+  { job: given, attempt, engine, stop, coverage, outputFile, resultsFile, defaults }: Attempt,
 ): Promise<JobRun> {
   const progress = new Progress(options.quiet);
+  const job = withFlags(options, given);
+  const { terms, hasShell = false } = defaults;
   return runPlacedJob(engine, options, {
     place: defaults.place,
     isPrivate: job.workspace !== undefined,
     options: {
-      job: withFlags(options, job),
+      job,
       github: githubOptions(options),
       isLenient: options.lenient,
       timeoutMs: options.timeout ?? defaults.timeoutMs,
@@ -119,6 +126,10 @@ function attemptJob(
       wantsTrace: outputFile !== undefined,
     },
     signal: stop.signal,
+    atEnd: async (outcome, container) => {
+      if (!hasShell || terms?.isRetried(outcome, attempt) === true) return;
+      await new FailureShells().open({ job, outcome, container }, stop.signal);
+    },
   });
 }
 

@@ -3,6 +3,7 @@ import { errors, print } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { dirname } from "node:path";
 import { absolute } from "./absolute.ts";
+import { requireTerminal } from "./failure-shell/shell-flag.ts";
 import { hideEnvironment } from "./hide-environment.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { formatDot, formatMermaid } from "./pipeline/format-graph.ts";
@@ -58,6 +59,7 @@ async function runAll(
   found: LocalPipeline,
   { path, project }: { readonly path: string; readonly project: string },
 ): Promise<number> {
+  requireTerminal(options);
   hideEnvironment();
   const { outputFile } = options;
   await using context = await openPipelineContext(options, { path, project, language: found.language });

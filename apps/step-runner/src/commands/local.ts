@@ -7,6 +7,7 @@ import { ciJobEnvironment } from "../ci-job-environment.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { tellIgnored } from "../tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
+import { requireTerminal, shellFlag } from "../failure-shell/shell-flag.ts";
 import { absolute } from "../absolute.ts";
 import { projectStores, storeInputs } from "../job-stores.ts";
 import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
@@ -37,6 +38,7 @@ const flags = {
   ...judgedFlags,
   ...executorFlags,
   ...workspaceFlags,
+  ...shellFlag,
   ...grouped("Where the job runs", {
     "artifacts-dir": flag.path({
       placeholder: "DIR",
@@ -78,6 +80,7 @@ export const local = defineCommand({
 });
 
 async function run(given: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
+  requireTerminal(given);
   const options = withFileVariables(given);
   if (options.needs && !options.explain) return (await import("../run-with-needs.ts")).runWithNeeds(options, path);
   await using workspace = new JobWorkspace(options);
@@ -112,7 +115,7 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
   };
   // The rules may say otherwise than the job.
   const terms = await attemptTerms({ ...job.terms, allowFailure: judged.job.allowFailure });
-  const rest = { timeoutMs: job.terms.timeoutMs, place, terms };
+  const rest = { timeoutMs: job.terms.timeoutMs, place, terms, hasShell: options.shellOnFailure };
   const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob), rest);
   const { artifactsDir: target } = options;
   if (target === undefined) return await runIt();
@@ -135,7 +138,8 @@ async function runWorkflow(options: Options, path: string, workspace: JobWorkspa
   const run = { ...read, path, vars: givenVariables(options) };
   const job = workflowCommandJob(options, read.job.name, run);
   const { artifactDir = options.artifactsDir } = options;
-  return await runJob({ ...options, artifactDir }, inWorkspace(workspace, job), { timeoutMs: workflowTimeout(read) });
+  const rest = { timeoutMs: workflowTimeout(read), hasShell: options.shellOnFailure };
+  return await runJob({ ...options, artifactDir }, inWorkspace(workspace, job), rest);
 }
 
 // A job that its own condition excludes is not run because somebody named it, and not silently because somebody insists.

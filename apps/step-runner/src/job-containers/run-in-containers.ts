@@ -40,6 +40,7 @@ const MAX_NOTE_CHARS = 1000;
  */
 export async function runInContainers(engine: Pick<Engine, "run">, placed: ContainersRun): Promise<JobRun> {
   const { containers, stateDir, options, hooks, signal, atEnd } = placed;
+  const { projectDir } = containers;
   const { runInContainers: run } = await import("@steps/job-containers");
   const notes: Note[] = [...(options.notes ?? [])];
   const note = (level: Note["level"], code: string, text: string): void => {
@@ -72,7 +73,7 @@ export async function runInContainers(engine: Pick<Engine, "run">, placed: Conta
       wantsTrace: true,
       hurry,
       timeoutMs,
-      atEnd: async ({ outcome }, open) => atEnd?.(outcome, open),
+      atEnd: async ({ outcome }, { container: name }) => atEnd?.(outcome, { cli: containers.cli, name, projectDir }),
     });
     const { traceId = "", integrity } = trace ?? {};
     const journalRoot = integrity?.journalRoot ?? "";

@@ -1,7 +1,7 @@
+import type { ContainerCli } from "@steps/containers";
 import type { Engine, RunHooks, RunOptions, RunResult } from "@steps/engine";
 import type { AttemptResult } from "@steps/engine/pipeline";
 import { userDirectories } from "@steps/engine/runs";
-import type { OpenContainers } from "@steps/job-containers";
 import type { Outcome } from "@steps/model";
 import { absolute } from "../absolute.ts";
 import type { LockOptions, SourceOptions } from "../component-flags.ts";
@@ -10,6 +10,14 @@ import type { JobPlace } from "./place-job.ts";
 
 /** How a run ended, wherever it was. */
 export type JobRun = AttemptResult & Pick<RunResult, "exitCode" | "result" | "unmaskable" | "partlyEncoded">;
+
+/** The container of a job that has ended. */
+export interface EndedContainer {
+  readonly cli: ContainerCli;
+  readonly name: string;
+  /** The path of the project in it: absolute. */
+  readonly projectDir: string;
+}
 
 /** A run of a job in its place. */
 export interface PlacedRun {
@@ -25,8 +33,11 @@ export interface PlacedRun {
   readonly signal: AbortSignal;
   /** Whether the job's folder is a copy that it has for itself. Default: no, it is the user's own. */
   readonly isPrivate?: boolean;
-  /** Called when a job in a container has ended, while the container is still there. Default: nothing is done then. */
-  readonly atEnd?: (outcome: Outcome, container: OpenContainers) => Promise<void>;
+  /**
+   * Called when a job that was begun has ended, while its container is still there; none on this machine. Default: nothing is done
+   * then.
+   */
+  readonly atEnd?: ((outcome: Outcome, container: EndedContainer | undefined) => Promise<void>) | undefined;
 }
 
 /** The flags that a run in a container takes from the command. */
@@ -51,7 +62,9 @@ export async function runPlacedJob(engine: Engine, flags: PlacedOptions, run: Pl
   }
   const notes = place?.kind === "host" ? place.notes : undefined;
   const unbegun = place?.kind === "refused" ? refusal(place.message) : undefined;
-  return await engine.run({ ...options, notes, unbegun }, hooks, signal);
+  const ended = await engine.run({ ...options, notes, unbegun }, hooks, signal);
+  if (unbegun === undefined) await run.atEnd?.(ended.outcome, undefined);
+  return ended;
 }
 
 /** A lock and other sources of components are files here, which the service in the container does not see. */

@@ -10,6 +10,7 @@ import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, Places } from "@steps/pipeline";
 import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
 import { absolute } from "../absolute.ts";
+import { FailureShells } from "../failure-shell/failure-shells.ts";
 import { baseEnvironment } from "../job-flags.ts";
 import { givenVariables } from "../given-variables.ts";
 import { sweepLeft } from "../job-containers/sweep-once.ts";
@@ -27,6 +28,8 @@ export interface PipelineContext {
   readonly view: PipelineView;
   readonly recording: PipelineRecording;
   readonly places: JobPlaces;
+  /** Opens shells where jobs have failed. Absent where the user wants none. */
+  readonly shells: FailureShells | undefined;
   /** The folder of the project: absolute. */
   readonly project: string;
   /** Where the state of all projects is kept: absolute. */
@@ -83,6 +86,7 @@ export async function openPipelineContext(
     stop,
     view: new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined }),
     places: new Places(options.jobs ?? availableParallelism()),
+    shells: options.shellOnFailure ? new FailureShells() : undefined,
     project,
     stateDir,
     workspaceOf: (workDir) => {

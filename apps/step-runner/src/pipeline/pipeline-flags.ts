@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { flag, grouped, type OptionsOf } from "@steps/console";
+import { shellFlag } from "../failure-shell/shell-flag.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { jobFlags } from "../read-job.ts";
 import { runFlags } from "../run-flags.ts";
@@ -58,6 +59,7 @@ export const pipelineFlags = {
     }),
     ...homeFlag,
   }),
+  ...shellFlag,
   ...executorFlags,
   ...situationFlags,
   ...settingsFlags,

@@ -5,7 +5,7 @@ import type { Outcome } from "@steps/model";
 import type { JobResult } from "@steps/pipeline";
 import type { CoverageReader } from "../coverage.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
-import { type JobRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
+import { type JobRun, type PlacedRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
 import { type CommandJob, withFlags } from "../run-job.ts";
 import type { PipelineContext } from "./pipeline-context.ts";
 
@@ -25,12 +25,14 @@ export interface EngineJob {
   readonly coverage?: CoverageReader | undefined;
   /** Where the job runs. Default: on this machine. */
   readonly place?: JobPlace;
+  /** Whether the job is run once more after this outcome. Default: never. */
+  readonly isRetried?: (outcome: Outcome) => boolean;
 }
 
 /** Runs a job of a pipeline to its end, with its output behind its name. */
 export async function runEngineJob(
-  { options, engine, stop, view, recording, workspaceOf }: PipelineContext,
-  { of, job, secrets = options.secret, github, timeoutMs, onEvent, coverage, place }: EngineJob,
+  { options, engine, stop, view, recording, shells, workspaceOf }: PipelineContext,
+  { of, job, secrets = options.secret, github, timeoutMs, onEvent, coverage, place, isRetried }: EngineJob,
   signal: AbortSignal,
 ): Promise<JobRun> {
   const writers = view.outputOf(job.name ?? "");
@@ -51,6 +53,11 @@ export async function runEngineJob(
     if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));
     onEvent?.(event);
   };
+  const atEnd: PlacedRun["atEnd"] = async (outcome, container) => {
+    if (shells === undefined || isRetried?.(outcome) === true) return;
+    await writers.end();
+    await shells.open({ job: request.job, outcome, container }, signal);
+  };
   const result = await recording.attempt(of, { onEvent: tell }, (hooks) =>
     runPlacedJob(engine, options, {
       place,
@@ -58,6 +65,7 @@ export async function runEngineJob(
       hooks: { ...hooks, onOutput },
       signal,
       isPrivate,
+      atEnd,
     }),
   );
   await writers.end();

@@ -41,7 +41,7 @@ async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal):
   for (let attempt = 1; ; attempt++) {
     const coverage = await CoverageReader.of(pattern);
     const attemptIn = (workDir: string): Promise<JobRun | JobResult> =>
-      attemptJob(context, { ...one, workDir, coverage }, signal);
+      attemptJob(context, { ...one, workDir, attempt, coverage }, signal);
     const ended = await context.inWorkspace(attemptIn, signal);
     if (ended === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
     if ("status" in ended) return ended;
@@ -58,12 +58,14 @@ async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal):
 
 interface CiAttempt extends CiJob {
   readonly workDir: string;
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
   readonly coverage: CoverageReader | undefined;
 }
 
 async function attemptJob(
   context: CiContext,
-  { ci, work, of, workDir, coverage }: CiAttempt,
+  { ci, work, of, workDir, attempt, coverage }: CiAttempt,
   signal: AbortSignal,
 ): Promise<JobRun | JobResult> {
   const { loaded, facts, given, file, path, planned } = ci;
@@ -109,6 +111,7 @@ async function attemptJob(
       timeoutMs: terms.timeoutMs,
       coverage,
       place,
+      isRetried: (outcome) => isRetried(terms.retry, outcome, attempt),
     },
     signal,
   );
