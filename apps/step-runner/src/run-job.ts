@@ -39,6 +39,20 @@ export interface RunDefaults {
   readonly terms?: AttemptTerms;
   /** Whether a shell is opened where the job has failed, after its last attempt. Default: no. */
   readonly hasShell?: boolean;
+  /** Prints a report of the job on standard output; the output of the job goes to standard error then. Default: none. */
+  readonly printReport?: ((ended: ReportedRun) => Promise<void>) | undefined;
+}
+
+/** The end of a job, for a report. */
+export interface ReportedRun {
+  /** The last attempt. */
+  readonly run: JobRun;
+  /** The time that all attempts took, in milliseconds. */
+  readonly durationMs: number;
+  readonly attempts: number;
+  readonly isAllowedToFail: boolean;
+  /** In percent. Absent when none was looked for or found. */
+  readonly coverage: number | undefined;
 }
 
 /** The terms on which a job is tried, and what its end means. */
@@ -59,13 +73,23 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   const resultsFile = resultsFileOf(options);
   for (const path of [outputFile, resultsFile]) if (path !== undefined) assertWritable(path);
   await using engine = openEngine(options, { excluded: [outputFile, resultsFile] });
-  const { terms } = defaults;
+  const { terms, printReport } = defaults;
+  const start = performance.now();
   for (let attempt = 1; ; attempt++) {
     const hurry = timeoutMs === undefined ? undefined : setTimeout(hurryOutput, Math.min(timeoutMs, MAX_TIMER_MS));
     hurry?.unref();
     const coverage = terms?.createCoverage?.();
     const job = typeof source === "function" ? await source(engine, stop.signal) : source;
-    const result = await attemptJob(options, { job, attempt, engine, stop, coverage, outputFile, resultsFile, defaults });
+    const result = await attemptJob(options, {
+      job,
+      attempt,
+      engine,
+      stop,
+      coverage,
+      outputFile,
+      resultsFile,
+      defaults,
+    });
     const { outcome } = result;
     if (terms?.isRetried(outcome, attempt) === true && !stop.signal.aborted) {
       clearTimeout(hurry);
@@ -78,7 +102,10 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
     report(options, result, outputFile);
     const found = coverage?.end();
     if (found !== undefined && !options.quiet) void errors.writeLines(`Coverage: ${formatCoverage(found)}\n`);
-    if (!hasFailed(outcome) || terms?.isAllowedToFail(outcome) !== true) return result.exitCode;
+    const isAllowedToFail = hasFailed(outcome) && terms?.isAllowedToFail(outcome) === true;
+    const durationMs = performance.now() - start;
+    await printReport?.({ run: result, durationMs, attempts: attempt, isAllowedToFail, coverage: found });
+    if (!isAllowedToFail) return result.exitCode;
     if (!options.quiet) complain(`The job ${quote(job.name ?? "")} failed, which is allowed`);
     return JOB_EXITS.success.code;
   }
@@ -120,7 +147,7 @@ function attemptJob(
       onStep: progress.onStep,
       onOutput: (stream, chunk) => {
         coverage?.write(stream, chunk);
-        return (stream === "stdout" ? output : errors).write(chunk);
+        return (stream === "stdout" && defaults.printReport === undefined ? output : errors).write(chunk);
       },
       wantsResult: resultsFile !== undefined,
       wantsTrace: outputFile !== undefined,

@@ -8,13 +8,13 @@ import { hideEnvironment } from "./hide-environment.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { formatDot, formatMermaid } from "./pipeline/format-graph.ts";
 import { formatList, formatListJson, formatListMarkdown } from "./pipeline/format-list.ts";
-import { formatJson, formatJunit, formatMarkdown, formatTable } from "./pipeline/format-pipeline.ts";
+import { formatTable } from "./pipeline/format-pipeline.ts";
 import { readCiPipeline } from "./pipeline/gitlab/read-ci-pipeline.ts";
 import type { LocalPipeline } from "./pipeline/local-pipeline.ts";
 import { openPipelineContext, recordSource } from "./pipeline/pipeline-context.ts";
 import type { PipelineOptions } from "./pipeline/pipeline-flags.ts";
-import type { PipelineRow } from "./pipeline/pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "./pipeline/pipeline-status.ts";
+import { printReport } from "./pipeline/print-report.ts";
 import { writePipelineTrace } from "./write-trace.ts";
 
 /** Runs the pipeline of a file, or shows it, as the options say. Gives the exit code. @throws {UsageError} */
@@ -74,13 +74,4 @@ async function runAll(
   else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
   if (outputFile !== undefined && !options.quiet) await errors.writeLines(`Trace: ${outputFile}\n`);
   return pipelineExitCode(results, stop.signalName);
-}
-
-function printReport(
-  kind: "json" | "junit" | "markdown",
-  rows: readonly PipelineRow[],
-  { result, path }: { readonly result: string; readonly path: string },
-): Promise<void> {
-  if (kind === "junit") return print(formatJunit(rows, path));
-  return print(kind === "json" ? formatJson(rows, result) : formatMarkdown(rows));
 }

@@ -3,7 +3,7 @@ import type { PipelineOptions } from "./pipeline/pipeline-flags.ts";
 import { runPipelineFile } from "./run-pipeline-file.ts";
 
 /** The flags of a pipeline that a command for one job does not have. */
-type OfPipeline = "jobs" | "only" | "stage" | "start" | "delay" | "list" | "graph" | "report" | "inPlace";
+type OfPipeline = "jobs" | "only" | "stage" | "start" | "delay" | "list" | "graph" | "inPlace";
 
 /** The options of a command that runs one job and, before it, all that it needs. */
 export type WithNeedsOptions = Omit<PipelineOptions, OfPipeline> & {
@@ -30,7 +30,6 @@ export function runWithNeeds(
       delay: true,
       list: false,
       graph: undefined,
-      report: undefined,
       inPlace,
     },
     path,

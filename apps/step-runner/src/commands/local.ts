@@ -17,6 +17,7 @@ import { jobFlags } from "../read-job.ts";
 import { readJudgedJob } from "../read-judged-job.ts";
 import { runFlags } from "../run-flags.ts";
 import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
+import { reportOfJob } from "../pipeline/print-report.ts";
 import { isWorkflow } from "../is-workflow.ts";
 import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
@@ -33,6 +34,11 @@ const flags = {
       summary: "An input of the job, which its scripts have as ${{ job.inputs.NAME }}; repeat for more",
     }),
     needs: flag.boolean({ summary: "Run first the jobs that it needs, each in a copy of the project of its own" }),
+  }),
+  ...grouped("What is shown", {
+    report: flag.choice(["json", "junit", "markdown"], {
+      summary: "Print a report of the job on standard output; the output of the job goes to standard error then",
+    }),
   }),
   ...situationFlags,
   ...judgedFlags,
@@ -115,7 +121,13 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
   };
   // The rules may say otherwise than the job.
   const terms = await attemptTerms({ ...job.terms, allowFailure: judged.job.allowFailure });
-  const rest = { timeoutMs: job.terms.timeoutMs, place, terms, hasShell: options.shellOnFailure };
+  const rest = {
+    timeoutMs: job.terms.timeoutMs,
+    place,
+    terms,
+    hasShell: options.shellOnFailure,
+    printReport: reportOfJob(options.report, { job: job.name, path }),
+  };
   const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob), rest);
   const { artifactsDir: target } = options;
   if (target === undefined) return await runIt();
@@ -138,7 +150,11 @@ async function runWorkflow(options: Options, path: string, workspace: JobWorkspa
   const run = { ...read, path, vars: givenVariables(options) };
   const job = workflowCommandJob(options, read.job.name, run);
   const { artifactDir = options.artifactsDir } = options;
-  const rest = { timeoutMs: workflowTimeout(read), hasShell: options.shellOnFailure };
+  const rest = {
+    timeoutMs: workflowTimeout(read),
+    hasShell: options.shellOnFailure,
+    printReport: reportOfJob(options.report, { job: read.job.name, path }),
+  };
   return await runJob({ ...options, artifactDir }, inWorkspace(workspace, job), rest);
 }
 
