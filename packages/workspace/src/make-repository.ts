@@ -63,7 +63,9 @@ function remoteConfig(url: string | undefined, head: string): string[] {
   return [...remote, `[branch "${name}"]`, "\tremote = origin", `\tmerge = ${configText(`refs/heads/${branch}`)}`];
 }
 
+// Programs that read the file themselves may not know quotation marks, so they stand only where git needs them.
 function configText(text: string): string {
+  if (/^[^\s"\\;#][^"\\;#\n\t]*(?<! )$/.test(text)) return text;
   const escaped = text.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll("\n", String.raw`\n`);
   return `"${escaped.replaceAll("\t", String.raw`\t`)}"`;
 }

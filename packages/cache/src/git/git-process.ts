@@ -1,4 +1,4 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { cancelled, type Remote, throwIfCancelled } from "@steps/transfer";
@@ -65,7 +65,6 @@ export function findGit(env: Readonly<Record<string, string | undefined>>): stri
 /** Starts git in a process group of its own, so that its helpers end with it. */
 export async function startGit(call: GitCall): Promise<ChildProcessWithoutNullStreams> {
   throwIfCancelled(call.signal);
-  const { spawn } = await import("node:child_process");
   const child = spawn(call.program, [...hardening(call.remote), ...call.args], {
     cwd: call.cwd,
     env: environment(call),

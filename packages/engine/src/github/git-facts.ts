@@ -94,7 +94,7 @@ function commitOf(common: string, ref: string): string | undefined {
 
 function repositoryOf(config: string): string | undefined {
   const section = /\[remote "origin"\]([^[]*)/.exec(config)?.[1] ?? "";
-  const url = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1];
+  const url = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1]?.replace(/^"(.*)"$/, "$1");
   if (url === undefined) return undefined;
   const path =
     /^[^/]*@[^/:]+:(.+)$/.exec(url)?.[1] ?? (URL.canParse(url) ? new URL(publicUrl(url)).pathname : undefined);
