@@ -69,3 +69,11 @@ describe("code.bin", () => {
 function otherVersion(pack: Buffer): Buffer {
   return Buffer.from(pack.toString("latin1").replace(/"v8":"./, '"v8":"x'), "latin1");
 }
+
+// Node prints a warning at the first dynamic import of a chunk that is loaded with kept code.
+test.each(["step-runner", "runner-bridge"])("no chunk of %s imports a module of Node dynamically", (app) => {
+  const dist = join(built, "../..", app, "dist");
+  const chunks = readdirSync(dist).filter((name) => name.endsWith(".cjs"));
+  expect(chunks.length).toBeGreaterThan(5);
+  expect(chunks.filter((name) => /\bimport\(["'`]node:/.test(readFileSync(join(dist, name), "utf8")))).toEqual([]);
+});
