@@ -22,6 +22,7 @@ const checks = [
   ["layers", "turbo", ["boundaries", "--no-color"]],
   ["folders", "node", ["scripts/folder-cycles.mjs"]],
   ["unused code and dependencies", "knip", ["--no-config-hints"]],
+  ["marks of conflicts", "sh", ["-c", "! git grep -nE '^(<{7}|>{7}) '"]],
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
   ["types", "tsc", ["-b"]],

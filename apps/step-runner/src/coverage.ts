@@ -67,8 +67,3 @@ function lastMatch(pattern: CompiledPattern, text: string): string {
     throw error;
   }
 }
-
-/** A coverage as people read it: `87.5 %`. */
-export function formatCoverage(coverage: number): string {
-  return `${coverage} %`;
-}

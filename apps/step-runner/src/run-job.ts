@@ -4,8 +4,8 @@ import { markVariables } from "@steps/engine/environment";
 import type { Job, Outcome } from "@steps/model";
 import { quote } from "@steps/model/diagnostic";
 import { JOB_EXITS } from "@steps/model/exit-codes";
-import { type CoverageReader, formatCoverage } from "./coverage.ts";
-import { FailureShells } from "./failure-shell/failure-shells.ts";
+import type { CoverageReader } from "./coverage.ts";
+import { formatCoverage } from "./format-coverage.ts";
 import { githubOptions } from "./github-flags.ts";
 import { givenByFlags } from "./job-flags.ts";
 import { hideEnvironment } from "./hide-environment.ts";
@@ -60,7 +60,7 @@ export interface AttemptTerms {
   /** Whether the job is tried again after an attempt, whose number is from 1. */
   readonly isRetried: (outcome: Outcome, attempt: number) => boolean;
   readonly isAllowedToFail: (outcome: Outcome) => boolean;
-  /** Gives what is told the output of an attempt; the coverage that it finds is said at the end. Default: none is looked for. */
+  /** Makes the reader of one attempt's output. The coverage that it finds is printed at the end. Default: no coverage is read. */
   readonly createCoverage?: (() => CoverageReader) | undefined;
 }
 
@@ -155,6 +155,7 @@ function attemptJob(
     signal: stop.signal,
     atEnd: async (outcome, container) => {
       if (!hasShell || terms?.isRetried(outcome, attempt) === true) return;
+      const { FailureShells } = await import("./failure-shell/failure-shells.ts");
       await new FailureShells().open({ job, outcome, container }, stop.signal);
     },
   });
