@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { createEngine, type Engine, type EngineOptions } from "@steps/engine";
-import { type LockOptions, readLock, type SourceOptions, sourcesOf } from "./component-flags.ts";
+import { type LockOptions, readLock, type SourceOptions, sourcesOf } from "./flags/component-flags.ts";
 import { launcherDirectory } from "./launcher.ts";
-import { cacheOptions } from "./cache-options.ts";
-import type { FetchOptions, RunOptions } from "./run-flags.ts";
+import { cacheOptions } from "./flags/cache-options.ts";
+import type { FetchOptions, RunOptions } from "./flags/run-flags.ts";
 import { VERSION } from "./version.ts";
 
 /** The options of a command that say something to the engine; one that is absent has the engine's default. */

@@ -1,6 +1,6 @@
 import { runProgram } from "@steps/console";
 import type { Start } from "./bootstrap/start.ts";
-import { leavePackageManager } from "./user-environment.ts";
+import { leavePackageManager } from "./environment/user-environment.ts";
 import { program } from "./program.ts";
 
 /** Runs what the arguments name and gives its exit code. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { leavePackageManager } from "../src/user-environment.ts";
+import { leavePackageManager } from "../src/environment/user-environment.ts";
 import { COMMAND, createWorld, type World } from "./harness.ts";
 
 /** A project that has the command and a Node of its own among its packages, as that of a user who installed us. */

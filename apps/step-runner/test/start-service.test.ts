@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tableOptions } from "../src/start-service.ts";
+import { tableOptions } from "../src/service/start-service.ts";
 
 test("tableOptions() passes on what a command says about the jobs of its service", () => {
   const options = tableOptions({

@@ -1,7 +1,7 @@
 import { defineCommand, flag, type OptionsOf } from "@steps/console";
 import { print } from "@steps/console/terminal";
 import { openEngine } from "../open-engine.ts";
-import { fetchFlags } from "../run-flags.ts";
+import { fetchFlags } from "../flags/run-flags.ts";
 
 const flags = {
   "max-size": flag.size({

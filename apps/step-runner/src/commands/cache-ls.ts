@@ -3,7 +3,7 @@ import { print } from "@steps/console/terminal";
 import type { CacheEntry } from "@steps/cache";
 import { shortDigest } from "@steps/model/digest";
 import { openEngine } from "../open-engine.ts";
-import { fetchFlags } from "../run-flags.ts";
+import { fetchFlags } from "../flags/run-flags.ts";
 
 const flags = { json: flag.boolean({ summary: "Print JSON" }), ...fetchFlags };
 type Options = OptionsOf<typeof flags>;

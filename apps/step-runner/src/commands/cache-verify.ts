@@ -3,7 +3,7 @@ import { print } from "@steps/console/terminal";
 import { shortDigest } from "@steps/model/digest";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { openEngine } from "../open-engine.ts";
-import { fetchFlags, type FetchOptions } from "../run-flags.ts";
+import { fetchFlags, type FetchOptions } from "../flags/run-flags.ts";
 
 export const cacheVerify = defineCommand({
   name: "cache verify",

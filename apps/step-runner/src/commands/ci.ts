@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
 import { jobVariables } from "@steps/engine/environment";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { requireCompiled } from "../diagnose.ts";
-import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
-import { runFlags } from "../run-flags.ts";
-import { absolute } from "../absolute.ts";
-import { runJob } from "../run-job.ts";
-import { variablesOfShell } from "../shell-variables.ts";
-import type { ServedJob } from "../run-served-job.ts";
-import { portFlags } from "../serve-flags.ts";
+import { requireCompiled } from "../input/diagnose.ts";
+import { stepsEnvironment, variablesFromEnvironment } from "../flags/job-flags.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import { runJob } from "../run/run-job.ts";
+import { variablesOfShell } from "../environment/shell-variables.ts";
+import type { ServedJob } from "../run/run-served-job.ts";
+import { portFlags } from "../flags/serve-flags.ts";
 
 const flags = { ...runFlags, ...portFlags };
 type Options = OptionsOf<typeof flags>;
@@ -81,6 +81,6 @@ async function run(options: Options, [argument]: readonly string[]): Promise<num
 
 // A service is loaded only where one is wanted.
 async function serveOnPort(options: Options, port: number, job?: ServedJob): Promise<number> {
-  const { serveJob } = await import("../run-served-job.ts");
+  const { serveJob } = await import("../run/run-served-job.ts");
   return serveJob(options, port, job);
 }

@@ -4,7 +4,7 @@ import { print } from "@steps/console/terminal";
 import { encodeSpecDefinition } from "@steps/model/baseline";
 import type { SpecDefinition } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { inputFlags, type InputOptions, readInput } from "../read-input.ts";
+import { inputFlags, type InputOptions, readInput } from "../input/read-input.ts";
 
 const flags = {
   ...inputFlags,
@@ -69,6 +69,6 @@ async function readBaseline(options: InputOptions, path: string | undefined): Pr
 }
 
 async function readTree(options: InputOptions, path: string | undefined): Promise<unknown> {
-  const { compileTree } = await import("../compile-tree.ts");
+  const { compileTree } = await import("../input/compile-tree.ts");
   return compileTree(options, path);
 }

@@ -3,11 +3,11 @@ import { print, terminalOf } from "@steps/console/terminal";
 import { CompileError } from "@steps/engine";
 import { jobVariables } from "@steps/engine/environment";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { lockFlags, sourceFlags } from "../component-flags.ts";
-import { showDiagnostics } from "../diagnose.ts";
+import { lockFlags, sourceFlags } from "../flags/component-flags.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
 import { openEngine } from "../open-engine.ts";
-import { gitFlags, readReference } from "../reference-argument.ts";
-import { fetchFlags } from "../run-flags.ts";
+import { gitFlags, readReference } from "../flags/reference-argument.ts";
+import { fetchFlags } from "../flags/run-flags.ts";
 import { StopSignals } from "../signals.ts";
 
 const flags = {

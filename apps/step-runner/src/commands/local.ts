@@ -2,29 +2,29 @@ import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import type { WorkflowJob } from "@steps/github-compiler";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { attemptTerms } from "../attempt-terms.ts";
-import { ciJobEnvironment } from "../ci-job-environment.ts";
+import { attemptTerms } from "../run/attempt-terms.ts";
+import { ciJobEnvironment } from "../environment/ci-job-environment.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
-import { tellIgnored } from "../tell-ignored.ts";
+import { tellIgnored } from "../input/tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
 import { requireTerminal, shellFlag } from "../failure-shell/shell-flag.ts";
-import { absolute } from "../absolute.ts";
-import { projectStores, storeInputs } from "../job-stores.ts";
-import { isJobWanted, printExplanation } from "../is-job-wanted.ts";
-import { givenVariables } from "../given-variables.ts";
-import { findCiFile } from "../load-ci-file.ts";
-import { jobFlags } from "../read-job.ts";
-import { readJudgedJob } from "../read-judged-job.ts";
-import { runFlags } from "../run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import { projectStores, storeInputs } from "../files/job-stores.ts";
+import { isJobWanted, printExplanation } from "../input/is-job-wanted.ts";
+import { givenVariables } from "../input/given-variables.ts";
+import { findCiFile } from "../input/load-ci-file.ts";
+import { jobFlags } from "../input/read-job.ts";
+import { readJudgedJob } from "../input/read-judged-job.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
 import { reportOfJob } from "../pipeline/print-report.ts";
-import { isWorkflow } from "../is-workflow.ts";
-import { type CommandJob, type JobSource, runJob } from "../run-job.ts";
+import { isWorkflow } from "../input/is-workflow.ts";
+import { type CommandJob, type JobSource, runJob } from "../run/run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
 import { withFileVariables } from "../situation/file-variables.ts";
 import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
 import { JobWorkspace, workspaceFlags } from "../workspace/job-workspace.ts";
-import { homeFlag, workflowCommandJob, workflowTimeout } from "../workflow-command-job.ts";
+import { homeFlag, workflowCommandJob, workflowTimeout } from "../run/workflow-command-job.ts";
 
 const flags = {
   ...jobFlags,
@@ -88,7 +88,8 @@ export const local = defineCommand({
 async function run(given: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
   requireTerminal(given);
   const options = withFileVariables(given);
-  if (options.needs && !options.explain) return (await import("../run-with-needs.ts")).runWithNeeds(options, path);
+  if (options.needs && !options.explain)
+    return (await import("../pipeline/run-with-needs.ts")).runWithNeeds(options, path);
   await using workspace = new JobWorkspace(options);
   if (isWorkflow(options, path)) return await runWorkflow(options, path, workspace);
   const read = await readJudgedJob(options, path, (project) => (options.explain ? project : workspace.place(project)));
@@ -142,7 +143,7 @@ function inWorkspace(workspace: JobWorkspace, job: CommandJob): JobSource {
 }
 
 async function runWorkflow(options: Options, path: string, workspace: JobWorkspace): Promise<number> {
-  const { projectOf, readWorkflowJob } = await import("../read-workflow-job.ts");
+  const { projectOf, readWorkflowJob } = await import("../input/read-workflow-job.ts");
   const jobDir = await workspace.place(options.workDir ?? projectOf(path));
   const read = readWorkflowJob(options, path, { jobDir });
   if (read === undefined) return COMMAND_EXITS.input.code;

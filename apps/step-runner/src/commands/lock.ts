@@ -2,9 +2,9 @@ import { defineCommand, flag, type OptionsOf } from "@steps/console";
 import { complain, errors, writeWhole } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { existsSync, readFileSync } from "node:fs";
-import { lockFile } from "../component-flags.ts";
-import { jobFlags } from "../read-job.ts";
-import { fetchFlags } from "../run-flags.ts";
+import { lockFile } from "../flags/component-flags.ts";
+import { jobFlags } from "../input/read-job.ts";
+import { fetchFlags } from "../flags/run-flags.ts";
 
 const flags = {
   check: flag.boolean({ summary: "Write nothing; exit with 1 if the lock is not what would be written" }),

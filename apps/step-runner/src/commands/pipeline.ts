@@ -1,7 +1,7 @@
 import { defineCommand } from "@steps/console";
-import { findCiFile } from "../load-ci-file.ts";
+import { findCiFile } from "../input/load-ci-file.ts";
 import { pipelineFlags } from "../pipeline/pipeline-flags.ts";
-import { runPipelineFile } from "../run-pipeline-file.ts";
+import { runPipelineFile } from "../pipeline/run-pipeline-file.ts";
 import { settingsOfCall } from "../settings/settings-of-call.ts";
 import { withFileVariables } from "../situation/file-variables.ts";
 

@@ -1,9 +1,9 @@
 import { defineCommand, type OptionsOf } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { openSocket } from "../open-socket.ts";
-import { pump } from "../pump.ts";
-import { socketFlag } from "../socket-flag.ts";
+import { openSocket } from "../service/open-socket.ts";
+import { pump } from "../service/pump.ts";
+import { socketFlag } from "../flags/socket-flag.ts";
 
 export const proxy = defineCommand({
   name: "proxy",

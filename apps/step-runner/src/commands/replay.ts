@@ -4,7 +4,7 @@ import { printable } from "@steps/model/diagnostic";
 import { type ExitCode, REPLAY_EXITS } from "@steps/model/exit-codes";
 import { assertReplayable, decodeTrace } from "@steps/trace";
 import { assertPipelineReplayable, decodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
-import { readText } from "../read-source.ts";
+import { readText } from "../files/read-source.ts";
 import { formatPlan } from "../replay/format-plan.ts";
 import { formatPipelineReport, pipelineReportJson } from "../replay/pipeline-report.ts";
 import { isWanted } from "../replay/is-wanted.ts";
@@ -13,7 +13,7 @@ import { type ReplayFlags, replayFlags } from "../replay/replay-flags.ts";
 import { ReplaySession } from "../replay/replay-session.ts";
 import { replayPipeline } from "../replay/replay-pipeline.ts";
 import { formatReplayReport, replayReportJson } from "../replay/replay-report.ts";
-import { writeTrace } from "../write-trace.ts";
+import { writeTrace } from "../traces/write-trace.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 type PipelineTrace = Awaited<ReturnType<typeof decodePipelineTrace>>;

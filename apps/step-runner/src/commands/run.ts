@@ -7,13 +7,13 @@ import { isStepsError, type RuntimeValue, sensitive } from "@steps/model";
 import type { InputSpec, Spec } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { formatReference, type StepReference } from "@steps/model/reference";
-import { showDiagnostics } from "../diagnose.ts";
-import { stepsEnvironment, variablesFromEnvironment } from "../job-flags.ts";
-import { readSource } from "../read-source.ts";
-import { gitFlags, readReference } from "../reference-argument.ts";
-import { runFlags } from "../run-flags.ts";
-import { absolute } from "../absolute.ts";
-import { type CommandJob, MAX_TIMER_MS, runJob } from "../run-job.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
+import { stepsEnvironment, variablesFromEnvironment } from "../flags/job-flags.ts";
+import { readSource } from "../files/read-source.ts";
+import { gitFlags, readReference } from "../flags/reference-argument.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import { type CommandJob, MAX_TIMER_MS, runJob } from "../run/run-job.ts";
 
 const flags = {
   inputs: flag.commaPairs({

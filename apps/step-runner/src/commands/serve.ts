@@ -2,10 +2,10 @@ import { join, resolve } from "node:path";
 import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
 import { errors } from "@steps/console/terminal";
 import { socketPlaces } from "@steps/model/socket-path";
-import { jobTableFlags, portFlags } from "../serve-flags.ts";
+import { jobTableFlags, portFlags } from "../flags/serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
 import { keepHeapSmall } from "@steps/platform/runtime";
-import { socketFlag } from "../socket-flag.ts";
+import { socketFlag } from "../flags/socket-flag.ts";
 
 const flags = {
   ...socketFlag,
@@ -38,7 +38,7 @@ export const serve = defineCommand({
 
 async function run(options: Options, [folder]: readonly string[]): Promise<number> {
   keepHeapSmall();
-  const { startService } = await import("../start-service.ts");
+  const { startService } = await import("../service/start-service.ts");
   using stop = new StopSignals();
   const log = (text: string): void => void errors.writeLines(`step-runner: ${text}\n`);
   const service = await startService(options, { socket: socketOf(options, folder), port: options.port }, log);

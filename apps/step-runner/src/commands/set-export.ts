@@ -1,4 +1,4 @@
-import { setValueCommand } from "../set-value.ts";
+import { setValueCommand } from "../flags/set-value.ts";
 
 export const setExport = setValueCommand({
   name: "set-export",

@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { defineCommand, type OptionsOf } from "@steps/console";
-import { jobTableFlags } from "../serve-flags.ts";
+import { jobTableFlags } from "../flags/serve-flags.ts";
 import { aborted, StopSignals } from "../signals.ts";
 import { keepHeapSmall } from "@steps/platform/runtime";
-import { socketFlag } from "../socket-flag.ts";
+import { socketFlag } from "../flags/socket-flag.ts";
 
 const flags = { ...socketFlag, ...jobTableFlags };
 type Options = OptionsOf<typeof flags>;
@@ -28,7 +28,7 @@ export const stepsServe = defineCommand({
 async function run(options: Options, command: readonly string[]): Promise<number> {
   const socket = resolve(options.socket ?? join(tmpdir(), "step-runner.sock"));
   keepHeapSmall();
-  const { startService } = await import("../start-service.ts");
+  const { startService } = await import("../service/start-service.ts");
   using stop = new StopSignals();
   // The service has no log for its operator here: it would end up in the job's log.
   const service = await startService(options, { socket });

@@ -1,7 +1,7 @@
 import { defineCommand, flag, type OptionsOf } from "@steps/console";
 import { errors, print, writeWhole } from "@steps/console/terminal";
 import { openEngine } from "../open-engine.ts";
-import { stateDir } from "../run-flags.ts";
+import { stateDir } from "../flags/run-flags.ts";
 import { encodeTrace } from "@steps/trace";
 import { encodePipelineTrace } from "@steps/trace/pipeline";
 

@@ -2,8 +2,8 @@ import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console"
 import { print, terminalOf } from "@steps/console/terminal";
 import { decodeShown, formatTrace } from "@steps/trace";
 import { decodePipelineTrace, formatPipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
-import { readText } from "../read-source.ts";
-import { jobsOf } from "../trace-jobs.ts";
+import { readText } from "../files/read-source.ts";
+import { jobsOf } from "../traces/trace-jobs.ts";
 
 const flags = {
   job: flag.text({

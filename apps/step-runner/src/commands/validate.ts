@@ -2,8 +2,8 @@ import { defineCommand, flag, type OptionsOf } from "@steps/console";
 import { errors, print } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { existsSync } from "node:fs";
-import { showDiagnostics } from "../diagnose.ts";
-import { inputFlags } from "../read-input.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
+import { inputFlags } from "../input/read-input.ts";
 import { type Checked, countDiagnostics } from "../reports/checked.ts";
 
 const flags = {

@@ -13,7 +13,7 @@ import {
 } from "@steps/model";
 import { encodeSpecDefinition } from "@steps/compiler";
 import { createMasker } from "@steps/trace/mask";
-import { storesAmong } from "../job-stores.ts";
+import { storesAmong } from "../files/job-stores.ts";
 import { containerProgram } from "./container-program.ts";
 import type { JobContainers } from "./place-job.ts";
 import { sweepOnce } from "./sweep-once.ts";

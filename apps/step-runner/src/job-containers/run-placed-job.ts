@@ -3,9 +3,9 @@ import type { Engine, RunHooks, RunOptions, RunResult } from "@steps/engine";
 import type { AttemptResult } from "@steps/engine/pipeline";
 import { userDirectories } from "@steps/engine/runs";
 import type { Outcome } from "@steps/model";
-import { absolute } from "../absolute.ts";
-import type { LockOptions, SourceOptions } from "../component-flags.ts";
-import type { FetchOptions, RunOptions as RunFlagOptions } from "../run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import type { LockOptions, SourceOptions } from "../flags/component-flags.ts";
+import type { FetchOptions, RunOptions as RunFlagOptions } from "../flags/run-flags.ts";
 import type { JobPlace } from "./place-job.ts";
 
 /** How a run ended, wherever it was. */

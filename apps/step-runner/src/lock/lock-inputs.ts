@@ -1,7 +1,7 @@
 import type { Engine } from "@steps/engine";
 import type { LockedComponent } from "@steps/engine/components";
 import type { StepReference } from "@steps/model/reference";
-import type { TextInput } from "../read-input.ts";
+import type { TextInput } from "../input/read-input.ts";
 
 /** A text of steps whose components are locked, or a step. */
 export type LockInput = TextInput | StepReference;

@@ -2,14 +2,14 @@ import { type CheckedStep, type CheckedTree, CompileError, type Engine } from "@
 import { formatLock, type LockedComponent, lockedOf } from "@steps/engine/components";
 import { jobVariables } from "@steps/engine/environment";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
-import { showDiagnostics } from "../diagnose.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
 import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
-import { type CiFile, findCiFile, hasCiFile, loadCiFile } from "../load-ci-file.ts";
-import { readJobOf } from "../read-job.ts";
-import { isWorkflow } from "../is-workflow.ts";
-import { readTextOrReference, readWorkflow, type TextOptions } from "../read-input.ts";
+import { type CiFile, findCiFile, hasCiFile, loadCiFile } from "../input/load-ci-file.ts";
+import { readJobOf } from "../input/read-job.ts";
+import { isWorkflow } from "../input/is-workflow.ts";
+import { readTextOrReference, readWorkflow, type TextOptions } from "../input/read-input.ts";
 import { StopSignals } from "../signals.ts";
-import { isCiFile } from "../find-files.ts";
+import { isCiFile } from "../files/find-files.ts";
 import type { LockInput, LockInputs, Locking } from "./lock-inputs.ts";
 import { lockWorkflow } from "./lock-workflow.ts";
 

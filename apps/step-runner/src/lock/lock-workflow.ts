@@ -2,12 +2,12 @@ import { lockedOf } from "@steps/engine/components";
 import { compileWorkflowJob, listWorkflowJobs, type WorkflowOptions } from "@steps/github-compiler";
 import { planWorkflow } from "@steps/github-compiler/pipeline";
 import { hasErrors, type Source } from "@steps/model/diagnostic";
-import { showDiagnostics } from "../diagnose.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
 import { CalledWorkflows } from "../pipeline/github/called-workflows.ts";
 import { checkCalls } from "../pipeline/github/check-calls.ts";
-import type { TextInput, TextOptions } from "../read-input.ts";
-import { readSource } from "../read-source.ts";
-import { projectOf, workflowFacts } from "../read-workflow-job.ts";
+import type { TextInput, TextOptions } from "../input/read-input.ts";
+import { readSource } from "../files/read-source.ts";
+import { projectOf, workflowFacts } from "../input/read-workflow-job.ts";
 import type { LockInputs, Locking } from "./lock-inputs.ts";
 
 /** Reads the jobs of a workflow and of all that it calls, and the components that these came from. */

@@ -1,6 +1,7 @@
 import type { Source } from "@steps/model/diagnostic";
-import type { GraphJob, JobResults } from "@steps/pipeline";
+import type { JobResults } from "@steps/pipeline";
 import type { PipelineContext } from "./pipeline-context.ts";
+import type { GraphNode, ListedJob } from "./print/listed-job.ts";
 
 /** A pipeline of any language, read and planned: what can be shown of it, and how it runs. */
 export interface LocalPipeline {
@@ -15,33 +16,4 @@ export interface LocalPipeline {
   readonly list: () => Promise<readonly ListedJob[]>;
   /** Runs the jobs. `undefined`: something that it names cannot be had or is wrong, which was shown. */
   readonly run: (context: PipelineContext) => Promise<JobResults | undefined>;
-}
-
-/** A job as a graph shows it. */
-export interface GraphNode extends GraphJob {
-  readonly stage?: string;
-  /** True for what no one wrote: the point where a stage begins. */
-  readonly isGate?: boolean;
-}
-
-/** A job as `--list` shows it. */
-export interface ListedJob {
-  /** The name of the job or the instance. */
-  readonly job: string;
-  /** Absent in a language without stages. */
-  readonly stage?: string;
-  /** Whether it is in the pipeline. One that is decided later, by the outputs of others, is in it. */
-  readonly isIn: boolean;
-  /** When it starts: `on_success`, `manual`, `never`. Absent in a language without the word. */
-  readonly when?: string;
-  /** Whether the pipeline passes although it fails: `false`, `true`, or the exit codes. Absent in a language without the word. */
-  readonly allowFailure?: boolean | readonly number[];
-  /** The jobs that it needs by name. Absent for one that waits for all stages before its own. */
-  readonly needs?: readonly string[];
-  /** Why it is in or out, in one sentence. Absent where nothing says so. */
-  readonly reason?: string;
-  /** The place of what decided, `FILE:LINE`; else that of the job. Absent where it is not known. */
-  readonly place?: string;
-  /** Whether the reason is worth a word in a list for people: it was written in the file. */
-  readonly isReasonWritten?: boolean;
 }

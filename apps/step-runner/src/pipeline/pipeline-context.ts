@@ -9,16 +9,16 @@ import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, Places } from "@steps/pipeline";
 import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
-import { absolute } from "../absolute.ts";
+import { absolute } from "../files/absolute.ts";
 import { FailureShells } from "../failure-shell/failure-shells.ts";
-import { baseEnvironment } from "../job-flags.ts";
-import { givenVariables } from "../given-variables.ts";
+import { baseEnvironment } from "../flags/job-flags.ts";
+import { givenVariables } from "../input/given-variables.ts";
 import { sweepLeft } from "../job-containers/sweep-once.ts";
 import { openEngine, ownProgram } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
-import { PipelineView } from "./pipeline-view.ts";
+import { PipelineView } from "./print/pipeline-view.ts";
 
 /** Everything that the jobs of a pipeline share, in any language, also those of the pipelines that it starts. */
 export interface PipelineContext {

@@ -2,11 +2,11 @@ import { availableParallelism } from "node:os";
 import { flag, grouped, type OptionsOf } from "@steps/console";
 import { shellFlag } from "../failure-shell/shell-flag.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
-import { jobFlags } from "../read-job.ts";
-import { runFlags } from "../run-flags.ts";
+import { jobFlags } from "../input/read-job.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import { settingsFlags } from "../settings/settings-of-call.ts";
 import { situationFlags } from "../situation/situation-flags.ts";
-import { homeFlag } from "../workflow-command-job.ts";
+import { homeFlag } from "../run/workflow-command-job.ts";
 
 const { "job-name": _, ...fileFlags } = jobFlags;
 const { "write-steps-results": _w, "step-results-file": _f, "step-results-format": _r, ...run } = runFlags;

@@ -1,7 +1,7 @@
 import { print } from "@steps/console/terminal";
-import type { ReportedRun } from "../run-job.ts";
-import { formatJson, formatJunit, formatMarkdown } from "./format-pipeline.ts";
-import type { PipelineRow } from "./pipeline-rows.ts";
+import type { ReportedRun } from "../run/run-job.ts";
+import { formatJson, formatJunit, formatMarkdown } from "./print/format-pipeline.ts";
+import type { PipelineRow } from "./print/pipeline-rows.ts";
 import { jobResultOf } from "./run-engine-job.ts";
 
 /** The form of a report. */

@@ -1,7 +1,7 @@
 import { UsageError } from "@steps/console";
 import type { decodeTrace } from "@steps/trace";
 import { type decodePipelineTrace, fullName } from "@steps/trace/pipeline";
-import { jobsOf } from "../trace-jobs.ts";
+import { jobsOf } from "../traces/trace-jobs.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 type PipelineTrace = Awaited<ReturnType<typeof decodePipelineTrace>>;

@@ -1,8 +1,8 @@
 import { flag, grouped, type OptionsOf } from "@steps/console";
-import { exportFlags } from "../allowed-exports.ts";
-import { sourceFlags } from "../component-flags.ts";
-import { githubFlags } from "../github-flags.ts";
-import { fetchFlags, runFlags, stateDir } from "../run-flags.ts";
+import { exportFlags } from "../flags/allowed-exports.ts";
+import { sourceFlags } from "../flags/component-flags.ts";
+import { githubFlags } from "../flags/github-flags.ts";
+import { fetchFlags, runFlags, stateDir } from "../flags/run-flags.ts";
 
 /** The flags of `replay`. */
 export const replayFlags = {

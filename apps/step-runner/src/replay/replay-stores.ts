@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { decodeTrace } from "@steps/trace";
-import { storeNames } from "../job-stores.ts";
+import { storeNames } from "../files/job-stores.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 

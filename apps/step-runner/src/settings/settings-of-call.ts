@@ -18,7 +18,7 @@ export async function settingsOfCall(flags: Flags, call: SettingsCall): Promise<
   const path = named === undefined ? findSettings(await projectFolder(call)) : resolve(named);
   if (path === undefined) return {};
   const { readSettings } = await import("./read-settings.ts");
-  const { readSource } = await import("../read-source.ts");
+  const { readSource } = await import("../files/read-source.ts");
   return readSettings(readSource(path), { flags, isTrusted: named !== undefined });
 }
 
@@ -26,6 +26,6 @@ async function projectFolder({ value, positionals: [file] }: SettingsCall): Prom
   const workDir = value("work-dir");
   if (workDir !== undefined) return resolve(workDir);
   if (file !== undefined) return dirname(resolve(file));
-  const { findCiFile, hasCiFile } = await import("../load-ci-file.ts");
+  const { findCiFile, hasCiFile } = await import("../input/load-ci-file.ts");
   return hasCiFile() ? dirname(resolve(findCiFile())) : process.cwd();
 }

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { UsageError } from "@steps/console";
 import type { Situation } from "@steps/gitlab-ci/rules";
 import { type MergeRequestFacts, type PipelineFacts, readRemote, type Remote } from "@steps/gitlab-ci/variables";
-import { userName } from "../local-variables.ts";
+import { userName } from "./local-variables.ts";
 import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";
 import type { SituationOptions } from "./situation-flags.ts";

@@ -14,10 +14,10 @@ import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { statSync } from "node:fs";
 import type { Checked } from "../reports/checked.ts";
-import { placeOf } from "../load-ci-file.ts";
-import { loadSource, type LoadSourceOptions } from "../load-source.ts";
-import { readSource } from "../read-source.ts";
-import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "../find-files.ts";
+import { placeOf } from "../input/load-ci-file.ts";
+import { loadSource, type LoadSourceOptions } from "../input/load-source.ts";
+import { readSource } from "../files/read-source.ts";
+import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "../files/find-files.ts";
 
 export interface CheckOptions extends CompileOptions {
   /** The name of the only job of a CI file to check, whatever the file is called. */

@@ -4,15 +4,15 @@ import { CompileError } from "@steps/engine";
 import { isStepsError } from "@steps/model";
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { formatReference, type StepReference } from "@steps/model/reference";
-import type { InputOptions } from "../read-input.ts";
-import { readInputs } from "../given-variables.ts";
+import type { InputOptions } from "../input/read-input.ts";
+import { readInputs } from "../input/given-variables.ts";
 import { openEngine } from "../open-engine.ts";
-import { readSource } from "../read-source.ts";
-import { parseArgument, readReference } from "../reference-argument.ts";
+import { readSource } from "../files/read-source.ts";
+import { parseArgument, readReference } from "../flags/reference-argument.ts";
 import type { Checked } from "../reports/checked.ts";
 import { StopSignals } from "../signals.ts";
 import { checkFile, type CheckOptions, checkText } from "./check-file.ts";
-import { findFiles } from "../find-files.ts";
+import { findFiles } from "../files/find-files.ts";
 
 /** The options of `validate` that say how inputs are read. */
 export type ValidateOptions = Omit<InputOptions, "format"> & { readonly strict: boolean };

@@ -6,7 +6,7 @@ import { privateDirectory, userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import { type PlannedCopy, planCopy, Workspaces } from "@steps/workspace";
 import { CopyNotice } from "./copy-notice.ts";
-import { absolute } from "../absolute.ts";
+import { absolute } from "../files/absolute.ts";
 import { sweepLeft } from "../job-containers/sweep-once.ts";
 
 /** Flags that say in which folder a job runs. */

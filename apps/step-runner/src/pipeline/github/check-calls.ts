@@ -1,6 +1,6 @@
 import { type PlannedWorkflow, planWorkflow, type WorkflowCall } from "@steps/github-compiler/pipeline";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
-import type { WorkflowFacts } from "../../read-workflow-job.ts";
+import type { WorkflowFacts } from "../../input/read-workflow-job.ts";
 import type { CalledWorkflows, WorkflowOrigin } from "./called-workflows.ts";
 
 /** GitHub's limits: levels of workflows that call each other, and different workflows that are called. */

@@ -1,7 +1,7 @@
 import type { WorkflowWork } from "@steps/github-compiler/pipeline";
 import { type Decision, type PipelineJob, Places, runPipeline } from "@steps/pipeline";
-import type { ListedJob } from "../local-pipeline.ts";
-import { PipelineRows } from "../pipeline-rows.ts";
+import type { ListedJob } from "../print/listed-job.ts";
+import { PipelineRows } from "../print/pipeline-rows.ts";
 
 /**
  * The jobs of a workflow in the order in which they would run, if each of them succeeded without outputs. What a job

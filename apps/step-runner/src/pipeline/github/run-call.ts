@@ -3,7 +3,7 @@ import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { JobResult } from "@steps/pipeline";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
-import { SEPARATOR } from "../pipeline-rows.ts";
+import { SEPARATOR } from "../print/pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import { MAX_LEVELS } from "./check-calls.ts";
 import type { InstanceOf, RunJobs, Workflow, WorkflowContext } from "./workflow-context.ts";

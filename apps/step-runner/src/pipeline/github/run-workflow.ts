@@ -7,11 +7,11 @@ import { type PlannedWorkflow, planWorkflow, type StepsWork, type WorkflowWork }
 import { formatDiagnostic, hasErrors } from "@steps/model/diagnostic";
 import { formatValue } from "@steps/model/value";
 import { type JobResult, type JobResults, type PipelineJob, runPipeline } from "@steps/pipeline";
-import { showDiagnostics } from "../../diagnose.ts";
-import { githubOptions } from "../../github-flags.ts";
-import { readSource } from "../../read-source.ts";
-import { workflowFacts } from "../../read-workflow-job.ts";
-import { workflowCommandJob, workflowTimeout } from "../../workflow-command-job.ts";
+import { showDiagnostics } from "../../input/diagnose.ts";
+import { githubOptions } from "../../flags/github-flags.ts";
+import { readSource } from "../../files/read-source.ts";
+import { workflowFacts } from "../../input/read-workflow-job.ts";
+import { workflowCommandJob, workflowTimeout } from "../../run/workflow-command-job.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import { enterGroup } from "../enter-group.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";

@@ -2,7 +2,7 @@ import type { GithubOptions } from "@steps/engine/github";
 import type { PlannedWorkflow, WorkflowWork } from "@steps/github-compiler/pipeline";
 import type { Source } from "@steps/model/diagnostic";
 import type { InstanceName, JobResults, PipelineJob } from "@steps/pipeline";
-import type { WorkflowFacts } from "../../read-workflow-job.ts";
+import type { WorkflowFacts } from "../../input/read-workflow-job.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CalledWorkflows, WorkflowOrigin } from "./called-workflows.ts";
 

@@ -2,7 +2,7 @@ import type { PlannedJob, PlannedPipeline } from "@steps/gitlab-ci/pipeline";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Situation } from "@steps/gitlab-ci/rules";
 import type { PipelineFacts, Variable } from "@steps/gitlab-ci/variables";
-import type { JobStores } from "../../job-stores.ts";
+import type { JobStores } from "../../files/job-stores.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 
 /** A pipeline of a CI file that is planned: the outermost one, or a child. */

@@ -1,7 +1,7 @@
 import { isGate } from "@steps/gitlab-ci/pipeline";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { GraphJob } from "@steps/pipeline";
-import type { GraphNode } from "../local-pipeline.ts";
+import type { GraphNode } from "../print/listed-job.ts";
 
 /** The graph of a pipeline for people: gates that nobody waits for, or that stand for no job, are left out. */
 export function graphOf(

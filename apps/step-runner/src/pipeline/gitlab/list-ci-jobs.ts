@@ -2,7 +2,7 @@ import { isGate, type JudgedPipeline, type JudgedPipelineJob } from "@steps/gitl
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { GraphJob } from "@steps/pipeline";
 import { spanPosition, type YamlNode } from "@steps/source";
-import type { ListedJob } from "../local-pipeline.ts";
+import type { ListedJob } from "../print/listed-job.ts";
 
 /** Every job of a CI file by its stage, with the rule that lets it in or keeps it out. */
 export function listCiJobs(

@@ -8,7 +8,7 @@ import {
   type PipelineJob,
   runPipeline,
 } from "@steps/pipeline";
-import { projectStores } from "../../job-stores.ts";
+import { projectStores } from "../../files/job-stores.ts";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";

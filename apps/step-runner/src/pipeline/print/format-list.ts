@@ -1,6 +1,6 @@
 import { printable } from "@steps/model/diagnostic";
 import { alignColumns, escapeCell, firstLine } from "./columns.ts";
-import type { ListedJob } from "./local-pipeline.ts";
+import type { ListedJob } from "./listed-job.ts";
 
 /** The jobs as `--list` shows them: a line for each with its stage, when it starts, and what decided so. */
 export function formatList(jobs: readonly ListedJob[]): string {

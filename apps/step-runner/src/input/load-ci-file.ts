@@ -3,12 +3,12 @@ import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { absolute } from "./absolute.ts";
+import { absolute } from "../files/absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { givenVariables, readInputs } from "./given-variables.ts";
 import { type LoadedSource, loadSource, type LoadSourceOptions } from "./load-source.ts";
-import { readSource } from "./read-source.ts";
-import { readVariablesFile } from "./situation/read-variables-file.ts";
+import { readSource } from "../files/read-source.ts";
+import { readVariablesFile } from "../situation/read-variables-file.ts";
 import type { JobOptions } from "./read-job.ts";
 
 const CI_FILE = ".gitlab-ci.yml";

@@ -1,5 +1,5 @@
 import { printable } from "@steps/model/diagnostic";
-import type { GraphNode } from "./local-pipeline.ts";
+import type { GraphNode } from "./listed-job.ts";
 
 /** The graph of a pipeline for Graphviz. A point stands where all jobs of a stage have ended, so that the edges stay few. */
 export function formatDot(nodes: readonly GraphNode[]): string {

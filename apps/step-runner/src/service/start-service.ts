@@ -21,13 +21,13 @@ import {
   type Listener,
   stopService,
 } from "@steps/service/listen";
-import { cacheOptions } from "./cache-options.ts";
-import { readLock, sourcesOf } from "./component-flags.ts";
-import { hideEnvironment } from "./hide-environment.ts";
-import { launcherDirectory, withLauncher } from "./launcher.ts";
-import type { EngineFlagOptions } from "./open-engine.ts";
-import type { JobTableOptions as JobTableFlagOptions, PortOptions } from "./serve-flags.ts";
-import { VERSION } from "./version.ts";
+import { cacheOptions } from "../flags/cache-options.ts";
+import { readLock, sourcesOf } from "../flags/component-flags.ts";
+import { hideEnvironment } from "../environment/hide-environment.ts";
+import { launcherDirectory, withLauncher } from "../launcher.ts";
+import type { EngineFlagOptions } from "../open-engine.ts";
+import type { JobTableOptions as JobTableFlagOptions, PortOptions } from "../flags/serve-flags.ts";
+import { VERSION } from "../version.ts";
 
 /** A service that runs in this process. */
 export interface RunningService {

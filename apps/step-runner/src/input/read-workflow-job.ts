@@ -11,13 +11,13 @@ import { describeJob, type GithubOptions } from "@steps/engine/github";
 import type { Value } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
-import { absolute } from "./absolute.ts";
+import { absolute } from "../files/absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
-import { readSource } from "./read-source.ts";
+import { readSource } from "../files/read-source.ts";
 import { givenVariables, readInputs } from "./given-variables.ts";
 import type { CiFileOptions } from "./load-ci-file.ts";
-import { type GithubFlagOptions, githubOptions } from "./github-flags.ts";
-import { localVariables } from "./local-variables.ts";
+import { type GithubFlagOptions, githubOptions } from "../flags/github-flags.ts";
+import { localVariables } from "../situation/local-variables.ts";
 
 /** A job of a workflow with where it runs. */
 export interface LocalWorkflowJob {

@@ -7,19 +7,19 @@ import { jobVariables } from "@steps/engine/environment";
 import type { SpecDefinition } from "@steps/model/definition";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { formatReference, type StepReference } from "@steps/model/reference";
-import { lockFlags, sourceFlags } from "./component-flags.ts";
+import { lockFlags, sourceFlags } from "../flags/component-flags.ts";
 import { showDiagnostics } from "./diagnose.ts";
-import { openEngine } from "./open-engine.ts";
+import { openEngine } from "../open-engine.ts";
 import { findCiFile, hasCiFile } from "./load-ci-file.ts";
 import { jobFlags, type JobOptions, readJob } from "./read-job.ts";
-import { readSource } from "./read-source.ts";
-import { gitFlags, type GitOptions, readReference } from "./reference-argument.ts";
-import { fetchFlags } from "./run-flags.ts";
-import { absolute } from "./absolute.ts";
-import { StopSignals } from "./signals.ts";
+import { readSource } from "../files/read-source.ts";
+import { gitFlags, type GitOptions, readReference } from "../flags/reference-argument.ts";
+import { fetchFlags } from "../flags/run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import { StopSignals } from "../signals.ts";
 import { isWorkflow } from "./is-workflow.ts";
 import { readWorkflowJob } from "./read-workflow-job.ts";
-import { isMessageFile } from "./find-files.ts";
+import { isMessageFile } from "../files/find-files.ts";
 
 /** Flags of commands that read any kind of input without running it. */
 export const inputFlags = {

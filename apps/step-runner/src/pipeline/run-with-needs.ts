@@ -1,5 +1,5 @@
 import { UsageError } from "@steps/console";
-import type { PipelineOptions } from "./pipeline/pipeline-flags.ts";
+import type { PipelineOptions } from "./pipeline-flags.ts";
 import { runPipelineFile } from "./run-pipeline-file.ts";
 
 /** The flags of a pipeline that a command for one job does not have. */

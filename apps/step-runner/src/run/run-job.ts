@@ -6,17 +6,17 @@ import { quote } from "@steps/model/diagnostic";
 import { JOB_EXITS } from "@steps/model/exit-codes";
 import type { CoverageReader } from "./coverage.ts";
 import { formatCoverage } from "./format-coverage.ts";
-import { githubOptions } from "./github-flags.ts";
-import { givenByFlags } from "./job-flags.ts";
-import { hideEnvironment } from "./hide-environment.ts";
-import type { JobPlace } from "./job-containers/place-job.ts";
-import { type JobRun, runPlacedJob } from "./job-containers/run-placed-job.ts";
-import { openEngine } from "./open-engine.ts";
+import { githubOptions } from "../flags/github-flags.ts";
+import { givenByFlags } from "../flags/job-flags.ts";
+import { hideEnvironment } from "../environment/hide-environment.ts";
+import type { JobPlace } from "../job-containers/place-job.ts";
+import { type JobRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
+import { openEngine } from "../open-engine.ts";
 import { Progress } from "./progress.ts";
-import type { RunOptions } from "./run-flags.ts";
-import { StopSignals } from "./signals.ts";
+import type { RunOptions } from "../flags/run-flags.ts";
+import { StopSignals } from "../signals.ts";
 import { resultsFile as resultsFileOf, writeResults } from "./write-results.ts";
-import { writeTrace } from "./write-trace.ts";
+import { writeTrace } from "../traces/write-trace.ts";
 
 /** The longest delay that a Node timer accepts, in milliseconds; a longer one would fire at once. */
 export const MAX_TIMER_MS: number = 2_147_483_647;
@@ -155,7 +155,7 @@ function attemptJob(
     signal: stop.signal,
     atEnd: async (outcome, container) => {
       if (!hasShell || terms?.isRetried(outcome, attempt) === true) return;
-      const { FailureShells } = await import("./failure-shell/failure-shells.ts");
+      const { FailureShells } = await import("../failure-shell/failure-shells.ts");
       await new FailureShells().open({ job, outcome, container }, stop.signal);
     },
   });

@@ -4,9 +4,9 @@ import { encodeSpecDefinition } from "@steps/model/baseline";
 import { hasErrors } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";
 import { showDiagnostics } from "./diagnose.ts";
-import { openEngine } from "./open-engine.ts";
+import { openEngine } from "../open-engine.ts";
 import { type InputOptions, readTextOrReference } from "./read-input.ts";
-import { StopSignals } from "./signals.ts";
+import { StopSignals } from "../signals.ts";
 
 /** A step of the tree that `compile --eager` prints. */
 interface TreeNode {

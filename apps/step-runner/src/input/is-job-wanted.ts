@@ -2,9 +2,9 @@ import { complain, errors, output, terminalOf } from "@steps/console/terminal";
 import type { JudgedJob } from "@steps/gitlab-ci";
 import { explainDecision } from "@steps/gitlab-ci/rules";
 import { createMasker } from "@steps/trace/mask";
-import { confirm } from "./confirm.ts";
+import { confirm } from "../confirm.ts";
 import type { MaskOptions } from "./diagnose.ts";
-import type { JudgedOptions } from "./situation/situation-flags.ts";
+import type { JudgedOptions } from "../situation/situation-flags.ts";
 
 /** The options that say what is done with a job that its rules exclude. */
 export type WantedOptions = Pick<JudgedOptions, "force"> &

@@ -2,20 +2,20 @@ import { UsageError } from "@steps/console";
 import { errors, print } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { dirname } from "node:path";
-import { absolute } from "./absolute.ts";
-import { requireTerminal } from "./failure-shell/shell-flag.ts";
-import { hideEnvironment } from "./hide-environment.ts";
-import { isWorkflow } from "./is-workflow.ts";
-import { formatDot, formatMermaid } from "./pipeline/format-graph.ts";
-import { formatList, formatListJson, formatListMarkdown } from "./pipeline/format-list.ts";
-import { formatTable } from "./pipeline/format-pipeline.ts";
-import { readCiPipeline } from "./pipeline/gitlab/read-ci-pipeline.ts";
-import type { LocalPipeline } from "./pipeline/local-pipeline.ts";
-import { openPipelineContext, recordSource } from "./pipeline/pipeline-context.ts";
-import type { PipelineOptions } from "./pipeline/pipeline-flags.ts";
-import { pipelineExitCode, statusOf } from "./pipeline/pipeline-status.ts";
-import { printReport } from "./pipeline/print-report.ts";
-import { writePipelineTrace } from "./write-trace.ts";
+import { absolute } from "../files/absolute.ts";
+import { requireTerminal } from "../failure-shell/shell-flag.ts";
+import { hideEnvironment } from "../environment/hide-environment.ts";
+import { isWorkflow } from "../input/is-workflow.ts";
+import { formatDot, formatMermaid } from "./print/format-graph.ts";
+import { formatList, formatListJson, formatListMarkdown } from "./print/format-list.ts";
+import { formatTable } from "./print/format-pipeline.ts";
+import { readCiPipeline } from "./gitlab/read-ci-pipeline.ts";
+import type { LocalPipeline } from "./local-pipeline.ts";
+import { openPipelineContext, recordSource } from "./pipeline-context.ts";
+import type { PipelineOptions } from "./pipeline-flags.ts";
+import { pipelineExitCode, statusOf } from "./pipeline-status.ts";
+import { printReport } from "./print-report.ts";
+import { writePipelineTrace } from "../traces/write-trace.ts";
 
 /** Runs the pipeline of a file, or shows it, as the options say. Gives the exit code. @throws {UsageError} */
 export async function runPipelineFile(options: PipelineOptions, path: string): Promise<number> {
@@ -38,8 +38,8 @@ interface Reader {
 
 async function readerOf(options: PipelineOptions, path: string): Promise<Reader> {
   if (isWorkflow(options, path)) {
-    const { projectOf } = await import("./read-workflow-job.ts");
-    const { readWorkflow } = await import("./pipeline/github/run-workflow.ts");
+    const { projectOf } = await import("../input/read-workflow-job.ts");
+    const { readWorkflow } = await import("./github/run-workflow.ts");
     const project = options.workDir ?? projectOf(path);
     return { project, read: () => Promise.resolve(readWorkflow(options, path, project)) };
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatDot, formatMermaid } from "./format-graph.ts";
-import type { GraphNode } from "./local-pipeline.ts";
+import type { GraphNode } from "./listed-job.ts";
 
 const nodes: readonly GraphNode[] = [
   { id: 'build "x" \\ <y>\u001b', needs: [], stage: "build" },

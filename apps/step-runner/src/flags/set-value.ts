@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { type Command, defineCommand, flag, UsageError } from "@steps/console";
 import { encodeOutput } from "@steps/executor";
-import { readText } from "./read-source.ts";
+import { readText } from "../files/read-source.ts";
 
 /** A command with which a step writes to a file that the runner reads when it has ended. */
 export function setValueCommand(about: {

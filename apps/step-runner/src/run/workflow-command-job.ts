@@ -1,6 +1,6 @@
 import { flag, type OptionsOf } from "@steps/console";
-import { baseEnvironment, type EnvironmentOptions } from "./job-flags.ts";
-import type { LocalWorkflowJob } from "./read-workflow-job.ts";
+import { baseEnvironment, type EnvironmentOptions } from "../flags/job-flags.ts";
+import type { LocalWorkflowJob } from "../input/read-workflow-job.ts";
 import type { CommandJob, RunDefaults } from "./run-job.ts";
 
 /** The flag that gives the steps of a workflow the user's own home. */

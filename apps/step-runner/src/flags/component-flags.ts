@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { type ComponentSource, type Lock, parseComponentSource, parseLock } from "@steps/engine/components";
-import { readText } from "./read-source.ts";
+import { readText } from "../files/read-source.ts";
 
 /** The lock where none is named. */
 const LOCK_FILE = "steps.lock";

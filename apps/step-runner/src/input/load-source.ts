@@ -7,9 +7,9 @@ import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/v
 import type { IncludedFile } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";
-import type { IncludeOptions } from "./include-flags.ts";
-import { type EngineFlagOptions, openEngine } from "./open-engine.ts";
-import { StopSignals } from "./signals.ts";
+import type { IncludeOptions } from "../flags/include-flags.ts";
+import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
+import { StopSignals } from "../signals.ts";
 import { type GivenSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
 
 /** The options that say what a CI file includes, and where that comes from. */

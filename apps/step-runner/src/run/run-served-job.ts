@@ -4,14 +4,14 @@ import type { Cancelled } from "@steps/engine";
 import { secretVariableNames } from "@steps/engine/environment";
 import { sha256 } from "@steps/platform";
 import type { JobHandle, JobSubmission } from "@steps/service";
-import { givenByFlags } from "./job-flags.ts";
+import { givenByFlags } from "../flags/job-flags.ts";
 import { type CommandJob, MAX_TIMER_MS } from "./run-job.ts";
-import { aborted, StopSignals } from "./signals.ts";
-import type { RunOptions } from "./run-flags.ts";
-import type { PortOptions } from "./serve-flags.ts";
-import { type RunningService, startService } from "./start-service.ts";
+import { aborted, StopSignals } from "../signals.ts";
+import type { RunOptions } from "../flags/run-flags.ts";
+import type { PortOptions } from "../flags/serve-flags.ts";
+import { type RunningService, startService } from "../service/start-service.ts";
 import { resultsFile, writeResults } from "./write-results.ts";
-import { writeTrace } from "./write-trace.ts";
+import { writeTrace } from "../traces/write-trace.ts";
 
 const DRAIN_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { ambientEnvironment, logLevel, matchingVariables, offeredEnvironment } f
 import { userDirectories } from "@steps/engine/runs";
 import { type Job, type RuntimeString, sensitive } from "@steps/model";
 import { checkPatterns } from "./allowed-exports.ts";
-import { withLauncher } from "./launcher.ts";
+import { withLauncher } from "../launcher.ts";
 
 export const strictEnv = flag.boolean({
   summary: "Steps start from PATH, HOME, TMPDIR and LANG only, besides what they and their callers name",

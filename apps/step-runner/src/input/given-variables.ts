@@ -1,6 +1,6 @@
 import { createObject } from "@steps/model";
 import { UsageError } from "@steps/console";
-import { type GivenOptions, variablesFromEnvironment } from "./job-flags.ts";
+import { type GivenOptions, variablesFromEnvironment } from "../flags/job-flags.ts";
 import type { JobOptions } from "./read-job.ts";
 
 /** The job variables that flags give: one by one before those of the environment. */

@@ -2,12 +2,12 @@ import { relative } from "node:path";
 import { UsageError } from "@steps/console";
 import { SituationError } from "@steps/gitlab-ci/rules";
 import type { Variable } from "@steps/gitlab-ci/variables";
-import { absolute } from "./absolute.ts";
-import type { GivenOptions } from "./job-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import type { GivenOptions } from "../flags/job-flags.ts";
 import { givenVariables } from "./given-variables.ts";
 import type { JobOptions } from "./read-job.ts";
-import { type LocalSituation, type LocalSituationOptions, readLocalSituation } from "./situation/local-situation.ts";
-import { readVariablesFile } from "./situation/read-variables-file.ts";
+import { type LocalSituation, type LocalSituationOptions, readLocalSituation } from "../situation/local-situation.ts";
+import { readVariablesFile } from "../situation/read-variables-file.ts";
 
 /** The options that say in what situation a CI file is judged, and which variables it is given. */
 export type GivenSituationOptions = LocalSituationOptions &

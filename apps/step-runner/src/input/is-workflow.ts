@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { isWorkflowText } from "@steps/github-compiler";
 import type { JobOptions } from "./read-job.ts";
-import { readSource } from "./read-source.ts";
-import { isCiFile, isWorkflowFile } from "./find-files.ts";
+import { readSource } from "../files/read-source.ts";
+import { isCiFile, isWorkflowFile } from "../files/find-files.ts";
 
 /** Tells whether a file is a workflow of GitHub, by what the user says, by where it lies, or by what is in it. */
 export function isWorkflow({ format }: Pick<JobOptions, "format">, path: string): boolean {

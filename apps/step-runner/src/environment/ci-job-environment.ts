@@ -1,11 +1,11 @@
 import type { Flag } from "@steps/console";
 import { userDirectories } from "@steps/engine/runs";
-import { absolute } from "./absolute.ts";
-import { type LockOptions, type SourceOptions, sourcesOf } from "./component-flags.ts";
-import { baseEnvironment, type EnvironmentOptions } from "./job-flags.ts";
-import type { JobPlace } from "./job-containers/place-job.ts";
-import { launcherDirectory } from "./launcher.ts";
-import { type FetchOptions, runFlags, type RunOptions } from "./run-flags.ts";
+import { absolute } from "../files/absolute.ts";
+import { type LockOptions, type SourceOptions, sourcesOf } from "../flags/component-flags.ts";
+import { baseEnvironment, type EnvironmentOptions } from "../flags/job-flags.ts";
+import type { JobPlace } from "../job-containers/place-job.ts";
+import { launcherDirectory } from "../launcher.ts";
+import { type FetchOptions, runFlags, type RunOptions } from "../flags/run-flags.ts";
 
 type Options = FetchOptions &
   SourceOptions &

@@ -3,7 +3,7 @@ import { type CompiledJob, compileJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import type { IncludedFile } from "@steps/model";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
-import { includeFlags } from "./include-flags.ts";
+import { includeFlags } from "../flags/include-flags.ts";
 import { type CiFile, type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
 
 /** Flags of commands that read a job of a CI file. */

@@ -1,6 +1,6 @@
 import { writeWhole } from "@steps/console/terminal";
 import { encodePrototext } from "@steps/trace";
-import type { RunOptions } from "./run-flags.ts";
+import type { RunOptions } from "../flags/run-flags.ts";
 
 type StepResult = Parameters<typeof encodePrototext>[0];
 

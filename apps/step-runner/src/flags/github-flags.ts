@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import type { GithubOptions } from "@steps/engine/github";
 import type { Value } from "@steps/model";
-import { readText } from "./read-source.ts";
+import { readText } from "../files/read-source.ts";
 
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
