@@ -15,6 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isFullSize } from "@steps/testkit";
+import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserUses } from "./browser-uses.ts";
 import { bundleForBrowser, runAsInBrowser } from "./bundle-for-browser.ts";
@@ -39,7 +41,7 @@ const published = findPublished();
 const libraries = findLibraries();
 const apps = published.filter(({ manifest }) => manifest.bin !== undefined);
 const folder = mkdtempSync(join(tmpdir(), "steps-smoke-"));
-/** The folders for the archives that `pnpm pack` and `npm pack` make of the same packages. */
+/** The folders for the archives that `pnpm pack` and, at full size, `npm pack` make of the same packages. */
 const tarballs = { pnpm: join(folder, "pnpm"), npm: join(folder, "npm") } as const;
 type Packer = keyof typeof tarballs;
 const consumer = join(folder, "consumer");
@@ -130,9 +132,11 @@ async function runNpm(args: readonly string[], cwd: string): ReturnType<typeof r
   return ended;
 }
 
+/** Installs the archives by npm at full size, which takes most of a minute; else lays them out as npm would. */
 async function install(target: string, packages: readonly Published[], packer: Packer): Promise<void> {
   mkdirSync(target);
   writeFileSync(join(target, "package.json"), '{ "private": true, "type": "module" }\n');
+  if (!isFullSize) return layOut(target, packages, packer);
   const files = packages.map(({ name, manifest }) => tarballOf(name, manifest.version, packer));
   const retries = `--fetch-retries=${isAllRequired ? 2 : 0}`;
   const flags = [
@@ -187,12 +191,15 @@ beforeAll(async () => {
   if (problems.length > 0)
     throw new Error(`The packages are not built (tsc -b && rolldown -c rolldown.config.mjs):\n${problems.join("\n")}`);
   for (const dir of Object.values(tarballs)) mkdirSync(dir);
-  for (const { dir } of published)
-    await succeed(join(bin, "pnpm"), ["pack", "--pack-destination", tarballs.pnpm], { cwd: dir });
-  const folders = published.map(({ dir }) => `./${relative(root, dir)}`);
-  const args = ["pack", "--loglevel=error", "--pack-destination", tarballs.npm, ...folders];
-  await succeed("npm", args, { cwd: root, timeoutMs: 240_000 });
-  await install(consumer, published, "npm");
+  const filters = published.map(({ name }) => `--filter=${name}`);
+  const all = ["--recursive", ...filters, "pack", "--pack-destination", tarballs.pnpm];
+  await succeed(join(bin, "pnpm"), all, { cwd: root, timeoutMs: 240_000 });
+  if (isFullSize) {
+    const folders = published.map(({ dir }) => `./${relative(root, dir)}`);
+    const args = ["pack", "--loglevel=error", "--pack-destination", tarballs.npm, ...folders];
+    await succeed("npm", args, { cwd: root, timeoutMs: 240_000 });
+  }
+  await install(consumer, published, isFullSize ? "npm" : "pnpm");
   await install(alone, compilerOnly, "pnpm");
 }, 300_000);
 
@@ -209,17 +216,22 @@ describe.each(published)("$name", ({ name, dir, manifest }) => {
     expect(files.filter((path) => /\.test\.|tsconfig|turbo\.json|\.tsbuildinfo|^test(?:\/|$)/.test(path))).toEqual([]);
   });
 
-  test("is the same whether npm or pnpm packs it, and its folder is as before", async () => {
-    const contents = async (packer: Packer): Promise<{ files: string[]; dependencies: unknown }> => {
-      const tarball = tarballOf(name, manifest.version, packer);
-      const files = (await succeed("tar", ["-tzf", tarball])).trim().split("\n").toSorted();
-      const text = await succeed("tar", ["-xzOf", tarball, "package/package.json"]);
-      const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: unknown };
-      return { files, dependencies };
-    };
-    expect(await contents("npm")).toEqual(await contents("pnpm"));
+  test("is as it was before it was packed", () => {
     expect(readManifest(dir)).toEqual(manifest);
   });
+
+  if (isFullSize) {
+    test("is the same whether npm or pnpm packs it", async () => {
+      const contents = async (packer: Packer): Promise<{ files: string[]; dependencies: unknown }> => {
+        const tarball = tarballOf(name, manifest.version, packer);
+        const files = (await succeed("tar", ["-tzf", tarball])).trim().split("\n").toSorted();
+        const text = await succeed("tar", ["-xzOf", tarball, "package/package.json"]);
+        const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: unknown };
+        return { files, dependencies };
+      };
+      expect(await contents("npm")).toEqual(await contents("pnpm"));
+    });
+  }
 
   test("depends on published packages by plain versions", () => {
     const packed = readManifest(installed);
@@ -232,12 +244,9 @@ describe.each(published)("$name", ({ name, dir, manifest }) => {
   });
 
   test("passes publint", async () => {
-    const { code, stdout, stderr } = await run(join(bin, "publint"), [
-      "run",
-      tarballOf(name, manifest.version),
-      "--strict",
-    ]);
-    expect(`${code}\n${stdout}${stderr}`).toMatch(/^0\n[^]*All good!/);
+    const { buffer, byteOffset, byteLength } = readFileSync(tarballOf(name, manifest.version));
+    const tarball = (buffer as ArrayBuffer).slice(byteOffset, byteOffset + byteLength);
+    expect((await publint({ pack: { tarball }, strict: true })).messages).toEqual([]);
   });
 });
 
