@@ -9,7 +9,7 @@ const CODE_LOADER = readFileSync("scripts/code-loader.cjs", "utf8");
 // Only the commands are bundled, as CommonJS, which Node starts faster than modules; what a job of scripts needs is one
 // chunk, and what is needed less often is loaded when it is.
 /**
- * What each command does before anything else: it says which Node it needs where that is older than the manifest's. It stands
+ * The check that each command makes before anything else: it says which Node it needs where that is older than the manifest's. It stands
  * before all imports, in words that a Node of ten years ago reads. Exit code: docs/reference/exit-codes.md.
  */
 function checkNode(app) {

@@ -11,7 +11,7 @@ export type EngineFlagOptions = Partial<
   FetchOptions & SourceOptions & LockOptions & Pick<RunOptions, "stateDir" | "traceSync" | "allowExport">
 >;
 
-/** What a command gives to its engine besides the flags. */
+/** The options that a command gives to its engine besides the flags. */
 export interface OwnEngineOptions extends Pick<EngineOptions, "reaper" | "pipeReserve"> {
   /** Files that are no part of a local component, though they may lie in its folder. */
   readonly excluded?: readonly (string | undefined)[];

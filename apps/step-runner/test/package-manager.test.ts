@@ -19,7 +19,7 @@ function installed(world: World): void {
     writeFileSync(join(node, name), `#!/bin/sh\nexec '${programPath(name)}' "$@"\n`, { mode: 0o755 });
 }
 
-/** Where a program is; the tests themselves may be started by a package manager that puts folders into PATH. */
+/** The path of a program; the tests themselves may be started by a package manager that puts folders into PATH. */
 function programPath(name: string): string {
   const found = (process.env["PATH"] ?? "").split(":").map((dir) => join(dir, name));
   return found.find((path) => existsSync(path)) ?? name;

@@ -9,7 +9,7 @@ import { builtinStep } from "../src/specs/builtin-specs.ts";
 export interface GitlabWorld {
   readonly project: string;
   readonly store: string;
-  /** What the programs have said, and takes it away. */
+  /** Gives the words of the programs so far, and forgets them. */
   readonly said: () => string;
   /** Runs a program with the defaults of its inputs. */
   readonly run: (

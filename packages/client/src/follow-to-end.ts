@@ -46,7 +46,7 @@ async function follow(
   const { signal, onState } = options;
   const onAbort = (): void => {
     onState?.({ type: "cancelling", id });
-    // Whatever becomes of it, the one who follows the log learns as well.
+    // An error of it reaches whoever follows the log as well.
     link.use((service) => service.cancel(id)).catch(() => undefined);
   };
   signal?.addEventListener("abort", onAbort, { once: true });

@@ -51,7 +51,7 @@ export interface JobRequest {
    */
   readonly grants?: Readonly<Record<string, string>>;
   readonly maskedValues?: readonly string[];
-  /** What the runner says of the job before it begins: the first notes of the trace. At most 100. */
+  /** The runner's notes on the job before it begins; they are the first notes of the trace. At most 100. */
   readonly notes?: readonly JobNote[];
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. */

@@ -218,7 +218,7 @@ function placesOf(recorded: RecordedJob, options: ReplayOptions): ReplayPlaces {
   return {
     workDir,
     recordedWorkDir,
-    // What a workspace was alone in has to be told from what is around it, also where nothing was copied for the replay.
+    // A workspace that was alone in its folder has to be told from its surroundings, also where nothing was copied for the replay.
     workspace: projectDir === undefined ? undefined : (options.workspace ?? { root: dirname(workDir), projectDir }),
     baseDir: options.baseDir ?? resolve(workDir, recorded.baseDir),
     recordedBaseDir: resolve(recordedWorkDir, recorded.baseDir),

@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly isLenient?: boolean;
   /** How much output is stored of a step and of the whole job, in bytes. Default: 64 MiB and 1 GiB. */
   readonly logLimits?: { readonly stepBytes: number; readonly jobBytes: number };
-  /** What is known of the run before it begins, such as the container it is in: the first notes of its trace. Default: none. */
+  /** Facts that are known before the run begins, such as its container; they are the first notes of its trace. Default: none. */
   readonly notes?: readonly Pick<RunNote, "level" | "code" | "message">[];
   /** The outcome of a job that could not begin, as one whose container cannot be had: no step of it runs. Default: the steps run. */
   readonly unbegun?: Outcome;
@@ -314,7 +314,7 @@ function started(context: RunContext, { job, parentTraceId }: RunOptions, traceI
   };
 }
 
-/** Whatever a job can grant is a secret, also one that its maker did not mark. */
+/** Every value that a job can grant is a secret, also one that its maker did not mark. */
 function withMarkedGrants(job: Job): Job {
   const { grants } = job;
   return grants === undefined

@@ -89,7 +89,7 @@ export async function runJob(
   return { result, output, notes };
 }
 
-/** What is left of jobs that used an image, and of their networks. */
+/** The containers and networks that are left of jobs with an image. */
 export async function leftOf(image: string, result: RunResult): Promise<string> {
   const id = result.trace().traceId ?? "";
   const containers = await docker("ps", "--all", "--quiet", `--filter=ancestor=${image}`);

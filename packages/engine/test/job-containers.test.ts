@@ -94,7 +94,7 @@ steps:
         expect.stringMatching(/^cache 4\d\d$/),
         work,
         "hello",
-        // What a step leaves running lives until the end of the job.
+        // A process that a step leaves running lives until the end of the job.
         "2",
         "post ba r",
         "",
@@ -106,7 +106,7 @@ steps:
         "Wait for service _My-web_1",
         "Start container",
       ]);
-      // What differs from run to run is in no command.
+      // No command holds anything that differs from run to run.
       const told = ran.result.trace().root?.children?.map(({ det }) => det);
       expect(JSON.stringify(told)).not.toContain(ran.result.trace().traceId);
       expect(await leftOf(image, ran.result)).toBe("");

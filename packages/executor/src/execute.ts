@@ -34,7 +34,7 @@ const STARTS_AT_ONCE = 16;
  * Runs a compiled job: its steps one after the other, each fetched and compiled when its turn comes, and tells every
  * step's events. When it ends, nothing that the job started is left.
  *
- * Whatever a step does is in the outcome; it rejects only with what `observe` threw. An abort, best with a `Cancelled`,
+ * The outcome tells everything that a step does; the promise rejects only with an error of `observe`. An abort, best with a `Cancelled`,
  * ends the running process group (TERM, `graceMs` or until `hurry` is aborted, KILL) and starts nothing more.
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {

@@ -19,7 +19,7 @@ export interface ImageFacts {
   readonly ports: readonly number[];
 }
 
-/** What getting images needs. */
+/** The options for getting images. */
 export interface ImageContext {
   readonly cli: ContainerCli;
   readonly say: (text: string) => void;

@@ -14,7 +14,7 @@ import { type ClientCommand, insideArguments, jobCommand, serviceCommand } from 
 import { restoreArguments, restoreWords } from "./sweep.ts";
 import type { WantedContainers, WantedService } from "./wanted.ts";
 
-/** What the containers of a job are made with. */
+/** The options by which the containers of a job are made. */
 export interface ContainerOptions {
   readonly cli: ContainerCli;
   /** Absolute: where what is needed of a job is kept while it runs. */

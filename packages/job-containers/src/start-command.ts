@@ -25,7 +25,7 @@ export interface OwnFolders {
   readonly run: string;
 }
 
-/** Where GitLab's runner leaves the arguments of a program, for images whose entry point drops them. */
+/** The variable in which GitLab's runner leaves the arguments of a program, for images whose entry point drops them. */
 const ARGV_VARIABLE = "_GITLAB_RUNNER_HELPER_NATIVE_STEPS_ARGV";
 
 /** The command that starts the container of a job: the service is its first process, by the entry point if there is one. */

@@ -32,7 +32,7 @@ export interface JobSubmission {
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: that of the service. */
   readonly graceMs?: number;
-  /** What the caller says of the run before it begins. Default: nothing. */
+  /** The caller's notes on the run before it begins. Default: none. */
   readonly notes?: NonNullable<RunOptions["notes"]>;
   /** When true, unknown keys in the step files that are loaded are warnings. Default: false, they are errors. */
   readonly isLenient?: boolean;

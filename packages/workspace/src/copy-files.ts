@@ -23,7 +23,7 @@ export async function listFiles(
   return files;
 }
 
-/** What stops the copying of files, and who hears how far it is. */
+/** The signal that stops the copying of files, and the listener to its progress. */
 interface CopyOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: { readonly files: number; readonly of: number }) => void) | undefined;

@@ -2,7 +2,7 @@ import { defineCommand, UsageError } from "@steps/console";
 import { print } from "@steps/console/terminal";
 import { type Preparation, prepareContainer, type Restoration, restoreFolders } from "@steps/job-containers/inside";
 
-/** What `local` and `pipeline` call in the containers of their jobs, as root there. */
+/** The command that `local` and `pipeline` call as root in the containers of their jobs. */
 export const jobContainer = defineCommand({
   name: "job-container",
   summary: "Prepare the container of a job, or give its files back, inside of it",

@@ -38,7 +38,7 @@ export interface PlaceChoice {
   };
 }
 
-/** What is known of a job that gets a place. */
+/** The facts by which a job gets its place. */
 export interface PlacedProject {
   /** The folder that the job runs in on this machine: absolute. */
   readonly workDir: string;

@@ -131,7 +131,7 @@ function requestOf(job: Job): ReturnType<ContainerRunOptions["requestOf"]> {
   const maskedEnv = Object.values(job.env).filter((value) => value instanceof Sensitive);
   return {
     definition: JSON.stringify(encodeSpecDefinition(job.specDefinition)),
-    // What is sent is no text of the file, so that its lines are not those of the file.
+    // The request carries the compiled job, whose lines are not those of the file.
     source: `${job.source} (compiled)`,
     name: job.name,
     env: mapObject(job.env, revealString),
@@ -142,7 +142,7 @@ function requestOf(job: Job): ReturnType<ContainerRunOptions["requestOf"]> {
   };
 }
 
-/** What a masker of this job cannot do, which the service does not tell. */
+/** The notes on secrets that cannot be masked; the service does not tell of them. */
 function maskingOf(job: Job): Pick<JobRun, "unmaskable" | "partlyEncoded"> {
   const masker = createMasker();
   const marked = [...Object.values(job.vars), ...Object.values(job.env), ...Object.values(job.grants ?? {})];

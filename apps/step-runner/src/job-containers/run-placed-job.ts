@@ -24,7 +24,7 @@ export interface PlacedRun {
   /** The place; on this machine by default. */
   readonly place?: JobPlace | undefined;
   readonly options: RunOptions;
-  /** Of a job in a container, the only events are notes on the container. */
+  /** Hears the events of the job. For a job in a container these are only the notes on the container. */
   readonly hooks: Omit<RunHooks, "onOutput"> & {
     readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>;
     /** Told the name of each step of a job in a container whose process is seen to run. */

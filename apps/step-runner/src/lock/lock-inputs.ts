@@ -13,7 +13,7 @@ export interface LockInputs {
   readonly included: readonly LockedComponent[];
 }
 
-/** What components are resolved with. */
+/** The engine that resolves components, and the signal that stops it. */
 export interface Locking {
   readonly engine: Engine;
   readonly signal: AbortSignal;

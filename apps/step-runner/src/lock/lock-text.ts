@@ -53,7 +53,7 @@ async function readNamed(options: TextOptions, path: string, locking: Locking): 
 
 async function readJobs(options: TextOptions, path: string): Promise<LockInputs> {
   const file = await loadCiFile(options, path);
-  // What is wrong with it was shown: nothing is locked.
+  // Its mistakes were shown, and nothing is locked.
   if (file === undefined) {
     return { inputs: [{ name: path, specDefinition: undefined, baseDir: process.cwd() }], included: [] };
   }

@@ -27,7 +27,7 @@ export async function lockWorkflow(
     ...(await checkCalls({ workflows, facts, signal }, calls, { name: source.name, origin })),
   ];
   showDiagnostics({}, problems);
-  // What is wrong was shown: nothing is locked.
+  // The mistakes were shown, and nothing is locked.
   if (hasErrors(problems)) return { inputs: [{ name: path, specDefinition: undefined, baseDir }], included: [] };
   const called = workflows.found.map((found) => found.source);
   return {
@@ -39,7 +39,7 @@ export async function lockWorkflow(
   };
 }
 
-// Of a matrix the first instance: the steps of all are the same.
+// The first instance of a matrix is enough, since all have the same steps.
 function jobsOf(source: Source, { baseDir, ...options }: WorkflowOptions & { readonly baseDir: string }): TextInput[] {
   const own = listWorkflowJobs(source, options).jobs.filter(({ isReusable }) => !isReusable);
   return own.map(({ id, instances }) => {

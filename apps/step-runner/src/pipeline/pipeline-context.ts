@@ -32,7 +32,7 @@ export interface PipelineContext {
   readonly shells: FailureShells | undefined;
   /** The folder of the project: absolute. */
   readonly project: string;
-  /** Where the state of all projects is kept: absolute. */
+  /** The absolute path of the folder with the state of all projects. */
   readonly stateDir: string;
   /** The copy of the project that a folder stands for it in; `undefined` for the project itself. */
   readonly workspaceOf: (workDir: string) => Job["workspace"];
@@ -59,7 +59,7 @@ export async function openPipelineContext(
   const { outputFile } = options;
   if (outputFile !== undefined) assertWritable(outputFile);
   const workspaces = open.use(new Workspaces(privateDirectory(stateDir)));
-  // What they leave may belong to another user until then.
+  // Their files may belong to another user until then.
   await sweepLeft(stateDir);
   await workspaces.sweep();
   // The jobs share what each run starts beside its steps otherwise.
@@ -100,7 +100,7 @@ export async function openPipelineContext(
   };
 }
 
-// What a job is not told, the record of the pipeline may still hold: the name of a job, or the reason of its end.
+// A secret that no job was told may still be in the record of the pipeline: in the name of a job, or the reason of its end.
 function maskedValues(options: PipelineOptions): readonly string[] {
   const env = baseEnvironment(options, {});
   const { maskedValues: marked } = markVariables(

@@ -23,7 +23,7 @@ export interface EngineJob {
   readonly onEvent?: RunHooks["onEvent"];
   /** Given the output of the job as it is shown. Default: nobody is. */
   readonly coverage?: CoverageReader | undefined;
-  /** Where the job runs. Default: on this machine. */
+  /** The place where the job runs. Default: this machine. */
   readonly place?: JobPlace;
   /** Whether the job is run once more after this outcome. Default: never. */
   readonly isRetried?: (outcome: Outcome) => boolean;

@@ -38,5 +38,5 @@ export const replayFlags = {
   ...sourceFlags,
   ...githubFlags,
 };
-/** What `replay` is told. */
+/** The options of `replay`. */
 export type ReplayFlags = OptionsOf<typeof replayFlags>;

@@ -13,7 +13,7 @@ import type { ReplayFlags } from "./replay-flags.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
 
-/** What is true of the replay of one job alone. */
+/** The facts that concern the replay of one job alone. */
 export interface ReplayOfJob {
   /** Values that inputs have instead of the recorded ones. Default: none. */
   readonly inputs?: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ export interface RunDefaults {
   readonly outputFile?: string;
   /** How long the job may take, in milliseconds. Default: as long as it needs. */
   readonly timeoutMs?: number;
-  /** Where the job runs. Default: on this machine. */
+  /** The place where the job runs. Default: this machine. */
   readonly place?: JobPlace;
   /** The terms that the job runs on. Default: it is tried once, and its failure is that of the command. */
   readonly terms?: AttemptTerms;

@@ -22,7 +22,7 @@ import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } fro
 export interface CheckOptions extends CompileOptions {
   /** The name of the only job of a CI file to check, whatever the file is called. */
   readonly jobName?: string | undefined;
-  /** Where a CI file takes from what it includes, and what its variables are. */
+  /** The source of a CI file's includes, and its variables. */
   readonly loading: LoadSourceOptions & Parameters<typeof placeOf>[0];
   /** The inputs of a CI file, as texts. */
   readonly inputs: Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOption
   const chosen = jobs.filter(({ id }) => jobName === undefined || id === jobName);
   if (chosen.length === 0 && jobName !== undefined) return compileWorkflowJob(source, { jobName }).diagnostics;
   const all = chosen.flatMap(({ id, instances }) => {
-    // Whatever its values, a matrix has the same steps.
+    // The steps of a matrix are the same for all its values.
     return compileWorkflowJob(source, { jobName: instances[0]?.choice ?? id }).diagnostics;
   });
   return withoutRepeated([...diagnostics, ...all]);

@@ -66,10 +66,10 @@ export class JobWorkspace implements AsyncDisposable {
     signal.addEventListener("abort", stop);
     using notice = this.#options.quiet ? undefined : new CopyNotice(this.#copy?.projectDir ?? "");
     try {
-      // What killed jobs in containers leave may belong to another user until then.
+      // Files of killed jobs in containers may belong to another user until then.
       await sweepLeft(absolute(this.#options.stateDir ?? userDirectories(process.env).state));
       await this.#workspaces?.sweep();
-      // What one attempt of a job has left is not there in the next.
+      // Each attempt of a job begins without the files of the one before.
       if (this.#target !== undefined) await this.#workspaces?.remove(this.#target);
       await make(notice?.onProgress);
     } catch (error) {

@@ -26,7 +26,7 @@ export async function updateSubmodules(git: CheckoutGit, { tree, inputs, source,
   const options = { action: "bring the submodules", remote };
   const settings = settingsFor(remote);
   await git.run([...settings, "-C", tree, "submodule", "--quiet", "sync", ...recursive], options);
-  // Whatever the configuration says is to be done with them, they are only checked out.
+  // Submodules are only checked out, even where the configuration asks for a merge or a command.
   const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--force", ...depth, ...recursive];
   await git.run([...settings, "-C", tree, ...update], options);
   place.log("Brought the submodules");

@@ -1,7 +1,7 @@
 import type { Value } from "@steps/model";
 import { type BuiltinPlace, type Inputs, invalid, type Outputs } from "../images/builtin-images.ts";
 
-/** What a step of the library has done. */
+/** The result of a step of the library. */
 export interface GitlabResult {
   readonly outputs: Outputs;
   /** Variables for all later steps of the job. */

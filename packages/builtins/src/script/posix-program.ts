@@ -12,7 +12,7 @@ export interface ScriptProgram {
   readonly hasSections: boolean;
   /** Make `/step-runner` a command also where there is no such file. */
   readonly needsStepRunner: boolean;
-  /** What is printed with the exit code when the script fails; empty for nothing. */
+  /** The text that is printed with the exit code when the script fails; empty for none. */
   readonly failureWarning: string;
 }
 

@@ -49,7 +49,7 @@ export const gitlabScriptStep: SpecDefinition = {
       "${{ shell_program(inputs) }}",
     ],
     env: {
-      // What scripts of the job tell one another; its folder is the job's own, and goes with it.
+      // Scripts of the job pass values on by this file; its folder is the job's own, and goes with it.
       GITLAB_ENV: "${{ step_dir }}/gitlab_runner_env",
       STEP_OUTPUT_FILE: "${{ output_file }}",
       STEP_EXPORT_FILE: "${{ export_file }}",

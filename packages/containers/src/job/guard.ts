@@ -22,9 +22,9 @@ export interface Guard {
   release(): void;
 }
 
-/** What a guard removes. */
+/** The things that a guard removes. */
 export interface Guarded {
-  /** Of the containers. */
+  /** The label of the containers. */
   readonly label: string;
   readonly network: string;
   /** It goes, too, if it is there. */

@@ -14,7 +14,7 @@ const TRIES = 5;
 const MAX_ROOT_LENGTH = 50;
 const MAX_NAME_LENGTH = 40;
 
-/** What the network of a job is made with. */
+/** The options by which the network of a job is made. */
 export interface NetworkOptions {
   readonly signal: AbortSignal;
   /** A folder that goes if this process is killed; by default the one for sockets. */

@@ -51,7 +51,7 @@ function post(): void {
   const state = { object: core.getState("object"), lines: core.getState("lines"), other: core.getState("IS-POST") };
   const input = core.getInput("who to greet");
   core.info(`post ${JSON.stringify({ ...state, input, from: process.env["LATE"] ?? "" })}`);
-  // Whatever a step leaves behind, a post has the files of its own.
+  // A post has files of its own, and none that another step has left behind.
   core.info(`files ${existsSync(process.env["GITHUB_OUTPUT"] ?? "")} ${core.isDebug()}`);
   core.info(`event ${typeof JSON.parse(readFileSync(process.env["GITHUB_EVENT_PATH"] ?? "", "utf8"))}`);
 }

@@ -13,7 +13,7 @@ import { createTrees, type Trees } from "./project-trees.ts";
 export interface IncludesOptions {
   /** The folder of the project that the pipeline is of: its own local files are read here, as they are. */
   readonly root: string;
-  /** Where everything comes from that is elsewhere, with what is locked, mirrored and offline. */
+  /** The cache that files from elsewhere come through; it knows what is locked, mirrored and offline. */
   readonly cache: ComponentCache;
   /** The server of the project; absent when nothing says where other projects are. */
   readonly server?: IncludeServer | undefined;

@@ -12,7 +12,7 @@ import { toFailure } from "./include-failure.ts";
 const TIMEOUT_MS = 300_000;
 const MAX_AT_ONCE = 8;
 
-/** What is fetched through the cache, within the time for all of it. */
+/** The fetches of one load through the cache, within the time for all of them. */
 export interface Fetches {
   /** A repository at a branch, tag or commit. */
   readonly repository: (url: string, version: string) => Promise<ResolvedComponent | LoadFailure>;

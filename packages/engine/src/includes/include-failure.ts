@@ -2,15 +2,15 @@ import { isStepsError, messageOf } from "@steps/model";
 import { publicUrl } from "@steps/model/reference";
 import type { LoadFailure } from "@steps/gitlab-ci/load";
 
-/** Where something was looked for, for the words of an error. */
+/** The place of a search, for the words of an error. */
 export interface Sought {
   /** The URL that was asked for. It may hold credentials, which are not shown. */
   readonly url: string;
-  /** Whether it is a repository or a file. */
+  /** The kind of the place: a repository or a file. */
   readonly kind: "git" | "file";
 }
 
-// What is wrong here is wrong with this machine or its user, and not with the include.
+// Such a failure concerns this machine or its user, and not the include.
 const FATAL = ["CANCELLED", "CACHE_UNSAFE", "CACHE_IO"] as const;
 
 /** Says why something could not be fetched. @throws the error itself if it ends the whole run */

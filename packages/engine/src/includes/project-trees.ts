@@ -24,7 +24,7 @@ export interface Trees {
   readonly tags: (place: Omit<ProjectPlace, "ref">) => Promise<readonly string[] | LoadFailure>;
 }
 
-/** Where a project is. */
+/** The location of a project. */
 interface ProjectPlace {
   /** Absent for the server of the pipeline's own project. */
   readonly host?: string | undefined;

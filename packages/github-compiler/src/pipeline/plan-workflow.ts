@@ -27,7 +27,7 @@ export interface PlannedWorkflow {
   readonly diagnostics: readonly Diagnostic[];
   /** The calls that its jobs make, whose workflows have to be there before the first job starts. */
   readonly calls: readonly WorkflowCall[];
-  /** What the workflow takes from a job that calls it; absent when it cannot be called. */
+  /** The inputs and secrets that the workflow takes from a job that calls it; absent when it cannot be called. */
   readonly callable: CallableWorkflow | undefined;
   /** The concurrency group that a run of the workflow holds; absent without one. */
   readonly group: string | undefined;

@@ -136,7 +136,7 @@ function compile(
   return { ...assembled, variables: values, terms, ignored: ignoredKeywords(job) };
 }
 
-// What refers to such a variable is left as it stands, as on GitLab's server, so that its contents are in no other.
+// A reference to such a variable is left as it stands, as on GitLab's server, so that its contents are in no other.
 function withoutContents(sources: VariableSources, names: readonly string[]): VariableSources {
   if (names.length === 0) return sources;
   const references = names.map((name): [string, Variable] => [name, { value: `$${name}`, isRaw: true }]);

@@ -22,7 +22,7 @@ export function scriptTemplate(text: string, { inputs }: TextScope): string {
 export function keywordTemplate(keyword: string, text: string, { values, inputs }: TextScope): string {
   return mapText(text, inputs, (part) => {
     const pieces: string[] = [];
-    // What a variable stands for is put aside, so that it is told from what the text holds.
+    // The values of variables are put aside, so that they are told from the words of the text.
     const expanded = expandKeyword(keyword, part, (name) => {
       if (!Object.hasOwn(values, name)) return undefined;
       return `\0${pieces.push(variableTemplate(name)) - 1}\0`;

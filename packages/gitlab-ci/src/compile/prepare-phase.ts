@@ -32,7 +32,7 @@ export function preparePhase({ job, scope }: CompileContext, { granted, fileVari
   const hasTokens = Object.keys(tokens).length > 0;
   const hasSecrets = Object.keys(secrets).length > 0;
   if (!hasTokens && !hasSecrets) return undefined;
-  // What a token says of the job.
+  // The claims that a token makes about the job.
   const names = Object.keys(scope.values).filter((name) => /^(?:CI|GITLAB_USER)_/.test(name));
   return {
     name: "prepare",

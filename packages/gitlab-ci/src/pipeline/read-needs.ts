@@ -7,7 +7,7 @@ import { isList, isMapping, stringOf } from "../load/nodes.ts";
 export interface Need {
   /** The name of the job, of one instance where it has several. */
   readonly job: string;
-  /** Whether its artifacts are handed on. */
+  /** True where its artifacts are handed on. */
   readonly hasArtifacts: boolean;
   /** Whether the job may be missing from the pipeline. */
   readonly isOptional: boolean;

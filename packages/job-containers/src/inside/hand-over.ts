@@ -38,7 +38,7 @@ async function forAll(
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const note = (error: unknown): void => {
-    // What went in the meantime needs nothing.
+    // A file that is gone in the meantime needs nothing.
     if ((error as NodeJS.ErrnoException).code === "ENOENT" || problems.length >= MAX_PROBLEMS) return;
     problems.push(error instanceof Error ? error.message : String(error));
   };

@@ -35,7 +35,7 @@ export interface ZipMember {
   readonly content: () => AsyncGenerator<Uint8Array>;
 }
 
-/** What is in a zip archive: nothing of it was unpacked. */
+/** The list of a zip archive's entries, none of which was unpacked. */
 export interface ZipContents {
   readonly plan: TreePlan;
   readonly members: readonly ZipMember[];

@@ -33,7 +33,7 @@ export interface TreeNode {
 
 /** The names and links that a tree may hold. */
 export interface TreeRules {
-  /** What the tree is, for messages: `component`. */
+  /** The word for the tree in messages, such as `component`. */
   readonly what: string;
   /** Why one part of a path is refused; `depth` is 0 for the first part. */
   readonly nameProblem: (part: string, limits: Limits, depth: number) => string | undefined;

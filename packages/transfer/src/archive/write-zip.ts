@@ -10,7 +10,7 @@ import { centralHeader, endOfZip, type HeaderFields, localHeader, sizesAfter } f
 export interface ZipSource {
   /** Slash-separated, relative. */
   readonly name: string;
-  /** Where it is on the disk. */
+  /** Its path on the disk. */
   readonly path: string;
   readonly type: "file" | "link" | "dir";
   /** Type and permissions, as `lstat` gives them. */
@@ -56,7 +56,7 @@ export async function writeZip(path: string, sources: Iterable<ZipSource>, level
   }
 }
 
-/** What goes to the archive: digested, and gathered to writes that are worth a system call. */
+/** The bytes of the archive: they are digested, and gathered to writes that are worth a system call. */
 class Output {
   readonly hash: ReturnType<typeof createHash> = createHash("sha256");
   readonly #file: FileHandle;

@@ -1,10 +1,10 @@
-/** What the headers of an entry say (APPNOTE.TXT 4.3, 4.4 and 4.5 of PKWARE; the time is the field "UT" of Info-ZIP). */
+/** The fields of an entry's headers (APPNOTE.TXT 4.3, 4.4 and 4.5 of PKWARE; the time is the field "UT" of Info-ZIP). */
 export interface HeaderFields {
   /** With a slash at its end where it is a folder. */
   readonly name: string;
   readonly mode: number;
   readonly modifiedAt: Date;
-  /** Where the local header begins. */
+  /** The offset of the local header. */
   readonly offset: number;
   readonly isDeflated: boolean;
   /** Whether checksum and sizes follow the content. */
@@ -26,7 +26,7 @@ const FIRST_DATE = (1 << 5) | 1;
 /** The header before the content of an entry. */
 export function localHeader(fields: HeaderFields): Buffer {
   const name = Buffer.from(fields.name);
-  // Where sizes follow, those here are zero, and the field for large ones says only that large ones will follow.
+  // An entry whose sizes follow has zeros here, and its field for large sizes says only that large ones will follow.
   const sizes = fields.isLarge ? field(0x0001, [u64(fields.size), u64(fields.packedSize)]) : Buffer.alloc(0);
   const extra = Buffer.concat([sizes, timeField(fields)]);
   const header = Buffer.alloc(30);

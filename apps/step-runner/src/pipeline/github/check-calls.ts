@@ -7,7 +7,7 @@ import type { CalledWorkflows, WorkflowOrigin } from "./called-workflows.ts";
 export const MAX_LEVELS = 10;
 const MAX_WORKFLOWS = 50;
 
-/** What the check of a tree of calls needs. */
+/** The input of the check of a tree of calls. */
 export interface CallChecking {
   readonly workflows: CalledWorkflows;
   readonly facts: WorkflowFacts;

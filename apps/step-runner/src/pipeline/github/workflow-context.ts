@@ -6,7 +6,7 @@ import type { WorkflowFacts } from "../../input/read-workflow-job.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CalledWorkflows, WorkflowOrigin } from "./called-workflows.ts";
 
-/** What the jobs of a workflow share, with the artifacts that they hand on. */
+/** The state that the jobs of a workflow share, with the artifacts that they hand on. */
 export interface WorkflowContext extends PipelineContext {
   /** The folder that the jobs hand artifacts on in: absolute. */
   readonly artifactDir: string;

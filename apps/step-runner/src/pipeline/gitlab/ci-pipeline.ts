@@ -23,7 +23,7 @@ export interface CiPipeline {
   readonly depth: number;
 }
 
-/** What the jobs of a pipeline and of its children share. */
+/** The state that the jobs of a pipeline and of its children share. */
 export interface CiContext extends PipelineContext {
   /** The folders in which its jobs keep files. */
   readonly stores: JobStores;

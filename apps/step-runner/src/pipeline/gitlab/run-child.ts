@@ -38,7 +38,7 @@ export async function startChild(
   if (!work.trigger.isDepending) {
     // The job that starts it ends first.
     const running = setImmediate().then(() => run(context, jobs, signal));
-    // What it throws is thrown when the run waits for it.
+    // An error of it is thrown when the run waits for it.
     running.catch(() => undefined);
     context.background.push(running);
     return { status: "success" };
@@ -105,7 +105,7 @@ function includesOf({ trigger: { include, inputs } }: TriggerJob): Value {
 
 const SOURCES_OF_JOB: readonly VariableSource[] = ["global", "workflow", "job", "matrix", "rule"];
 
-// What the parent fills in is filled in; a dollar that is left in a value is a dollar in the child.
+// The parent expands the values that it hands on; a dollar that is left in one of them is a dollar in the child.
 function childVariables(
   { sources, trigger }: TriggerJob,
   given: ReadonlyMap<string, Variable>,

@@ -13,7 +13,7 @@ export interface ListedJob {
   readonly job: string;
   /** Absent in a language without stages. */
   readonly stage?: string;
-  /** Whether it is in the pipeline. One that is decided later, by the outputs of others, is in it. */
+  /** True for a job that is in the pipeline, or whose condition needs the outputs of others. */
   readonly isIn: boolean;
   /** When it starts: `on_success`, `manual`, `never`. Absent in a language without the word. */
   readonly when?: string;

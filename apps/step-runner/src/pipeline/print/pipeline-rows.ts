@@ -1,6 +1,6 @@
 import type { PipelineEvent } from "@steps/pipeline";
 
-/** What stands between the name of a job and those of the pipeline that it starts. */
+/** The separator between the name of a job and those of the pipeline that it starts. */
 export const SEPARATOR = " / ";
 
 /** The result of one instance of a job, or of a job that has none, as a table shows it. */

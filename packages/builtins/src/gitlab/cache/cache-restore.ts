@@ -20,7 +20,7 @@ export async function restoreCaches(inputs: Inputs, place: BuiltinPlace): Promis
   return { outputs: { caches: caches.map((cache): Value => ({ ...cache })), hit: caches.length > 0 && isHit } };
 }
 
-/** What became of a cache. */
+/** The result of restoring a cache. */
 interface Restored {
   readonly key: string;
   /** The key under which one was found; empty without. */

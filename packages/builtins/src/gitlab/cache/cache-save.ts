@@ -36,9 +36,9 @@ export async function saveCaches(inputs: Inputs, place: BuiltinPlace): Promise<G
   return { outputs: { caches } };
 }
 
-/** What became of a cache. */
+/** The result of saving a cache. */
 interface Saved extends Readonly<Record<string, Value>> {
-  /** Whether it was written: one that has the same files already is not. */
+  /** False where the store has a cache with the same files already. */
   readonly saved: boolean;
   readonly digest: string;
   readonly size: number;

@@ -19,7 +19,7 @@ import { TransferError } from "@steps/transfer";
 import { decodeUtf8, readZip, unsafe, type ZipContents, type ZipMember } from "@steps/transfer/archive";
 import { JOB_LIMITS, JOB_RULES } from "./job-files.ts";
 
-/** Where an archive is unpacked, and how. */
+/** The folder in which an archive is unpacked, and the times of its files. */
 export interface ExtractOptions {
   /** The root of the project: absolute. What is there is overwritten; what the archive does not have stays. */
   readonly root: string;
@@ -87,7 +87,7 @@ class Extraction {
     for (const member of members) if (member.node.type === "dir") this.#openFolder(member.node.path);
     for (const member of members) if (member.node.type === "file") await this.#writeFile(member);
     for (const member of members) if (member.node.type === "link") this.#writeLink(member);
-    // What is in a folder that nobody may write to has to be there before.
+    // A folder that nobody may write to gets its mode after its entries.
     for (const { node, mode } of members.toReversed()) {
       if (node.type === "dir" && mode !== 0) chmodSync(join(this.#root, node.path), (mode & 0o777) | 0o700);
     }

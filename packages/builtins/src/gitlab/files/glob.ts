@@ -2,9 +2,9 @@ import { invalid } from "../../images/builtin-images.ts";
 
 /** A pattern for paths, in the language of doublestar v4, which GitLab's runner uses: `**`, `*`, `?`, `[a-z]`, `{a,b}`, `\`. */
 export interface Glob {
-  /** What has to be matched, before any name was. */
+  /** The patterns that have to be matched before any name was. */
   readonly start: GlobState;
-  /** What has still to be matched when one more part of a path is known; empty where nothing can match any more. */
+  /** The patterns that are left once one more part of a path is known; empty where nothing can match any more. */
   readonly next: (state: GlobState, part: string) => GlobState;
   /** Whether everything is matched. */
   readonly isMatch: (state: GlobState) => boolean;

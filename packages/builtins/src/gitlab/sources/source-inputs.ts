@@ -3,7 +3,7 @@ import { asUrl } from "../../checkout/checkout-source.ts";
 import { type BuiltinPlace, type Inputs, invalid } from "../../images/builtin-images.ts";
 import { objectOf, optionalText, stringList } from "../gitlab-step.ts";
 
-/** What `gitlab/checkout` has to do. */
+/** The inputs of `gitlab/checkout`. */
 export interface SourceInputs {
   readonly strategy: string;
   /** Absent only where nothing is fetched. */

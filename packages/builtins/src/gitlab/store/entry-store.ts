@@ -17,7 +17,7 @@ import type { Value } from "@steps/model";
 import { formatIdentity, livenessOf, makePrivateFolder, parseIdentity, processIdentity, sha256 } from "@steps/platform";
 import { BuiltinError } from "../../builtin-error.ts";
 
-/** What an entry of a store says of itself: `metadata.json`. */
+/** The description of an entry of a store, as its `metadata.json` has it. */
 export type Metadata = Readonly<Record<string, Value>>;
 
 /** An entry of a store, as it was when it was opened. */
@@ -31,7 +31,7 @@ export interface StoreEntry {
 const GENERATIONS = ".generations";
 const ABANDONED_MS = 24 * 60 * 60_000;
 const MAX_ATTEMPTS = 10;
-/** What this process is about to publish. */
+/** An entry that this process is about to publish. */
 const unfinished = new Set<string>();
 
 /**
@@ -118,7 +118,7 @@ function keepFiles(path: string, dir: string, names: readonly string[]): StoreEn
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
-    // What is still there was there all the time; else another process has replaced it, and may have removed a part.
+    // An entry that is still there was there all the time; else another process has replaced it, and may have removed a part.
     if (linkOf(path) === present.dir) return present;
     for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
   }
