@@ -47,6 +47,18 @@ describe("gitlab/checkout", () => {
     ]);
   });
 
+  test("needs git-lfs only where .gitattributes names files of it", async () => {
+    const { repository } = await served();
+    const configOf = async (): Promise<string> => {
+      const world = gitlabWorld();
+      await checkout(world, { url: repository.url, lfs: true });
+      return readFileSync(join(world.project, ".git/config"), "utf8");
+    };
+    expect(await configOf()).not.toContain("lfs");
+    await repository.commit({ "deep/er/.gitattributes": "*.bin filter=lfs -text\n" });
+    expect(await configOf().catch(String)).toContain("lfs");
+  });
+
   test("fetches again into what is there, cleans it, and completes its history", async () => {
     const { repository, first, second } = await served();
     const world = gitlabWorld();

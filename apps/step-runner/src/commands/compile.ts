@@ -5,9 +5,11 @@ import { encodeSpecDefinition } from "@steps/model/baseline";
 import type { SpecDefinition } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { inputFlags, type InputOptions, readInput } from "../input/read-input.ts";
+import { situationFlags } from "../situation/situation-flags.ts";
 
 const flags = {
   ...inputFlags,
+  ...situationFlags,
   eager: flag.boolean({ summary: "Compile what the steps name, too, and print the tree" }),
   output: flag.choice(["json", "yaml", "steps"], {
     summary:
@@ -21,7 +23,8 @@ export const compile = defineCommand({
   summary: "Print the baseline definition of steps, a step file, a job or a reference",
   usage: "[FILE|REF|-] [flags]",
   description: [
-    "Without an argument the variable STEPS is read, or, where it is not set or --job-name is given, the .gitlab-ci.yml of this folder or of the nearest above it. Nothing is run; a reference is fetched.",
+    "Without an argument the variable STEPS is read, or, where it is not set or --job-name is given, the .gitlab-ci.yml of this folder or of the nearest above it. Nothing is run; a reference is fetched. " +
+      "A job is printed as a runner has it that starts with an empty folder, in the situation that the flags name; local and pipeline have a copy of the project there, and no get_sources.",
     "With --eager every step that is named is fetched and compiled too, at any depth, but those whose reference holds an " +
       "expression; the inputs that each is given are checked against its spec, all that is wrong is said at once, and what is " +
       "printed is the tree of all baselines.",

@@ -11,7 +11,8 @@ import { lockFlags, sourceFlags } from "../flags/component-flags.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import { openEngine } from "../open-engine.ts";
 import { findCiFile, hasCiFile } from "./load-ci-file.ts";
-import { jobFlags, type JobOptions, readJob } from "./read-job.ts";
+import { jobFlags, type JobOptions } from "./read-job.ts";
+import { readRunnerJob } from "./read-runner-job.ts";
 import { readSource } from "../files/read-source.ts";
 import { gitFlags, type GitOptions, readReference } from "../flags/reference-argument.ts";
 import { fetchFlags } from "../flags/run-flags.ts";
@@ -85,7 +86,7 @@ export async function readTextOrReference(
 }
 
 async function readCiJob(options: TextOptions, path: string): Promise<TextInput> {
-  const read = await readJob(options, path);
+  const read = await readRunnerJob(options, path);
   const baseDir = options.workDir ?? absolute(dirname(path));
   return { name: path, specDefinition: read?.job.specDefinition, positionOf: read?.job.positionOf, baseDir };
 }

@@ -4,7 +4,7 @@ import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import type { IncludedFile } from "@steps/model";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { includeFlags } from "../flags/include-flags.ts";
-import { type CiFile, type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
+import type { CiFile } from "./load-ci-file.ts";
 
 /** Flags of commands that read a job of a CI file. */
 export const jobFlags = {
@@ -41,12 +41,6 @@ export interface LocalJob {
   /** The files that the CI file includes. */
   readonly includedFiles: readonly IncludedFile[];
   readonly workDir: string;
-}
-
-/** Reads the job that the flags name and shows what is wrong with it. `undefined` if it cannot run. @throws {UsageError} */
-export async function readJob(options: CiFileOptions, path: string): Promise<LocalJob | undefined> {
-  const file = await loadCiFile(options, path);
-  return file && readJobOf(options, file, jobNameOf(options, file));
 }
 
 /** Reads a job of a file that was loaded, and shows what is wrong with both. `undefined` if it cannot run. */

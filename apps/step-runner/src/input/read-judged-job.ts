@@ -17,7 +17,7 @@ export interface LocalJudgedJob extends LocalJob {
 }
 
 /** The options that say which job is judged, and in what situation. */
-export type JudgeOptions = CiFileOptions & GivenSituationOptions & ExecutorOptions;
+export type JudgeOptions = CiFileOptions & GivenSituationOptions & ExecutorOptions & { readonly inPlace: boolean };
 
 /** Gives the folder that the job of a project will run in. Both are absolute. */
 export type PlaceOf = (project: string) => Promise<string> | string;
@@ -55,6 +55,7 @@ export async function readJudgedJob(
       overrides,
       grants: Object.keys(options.secret ?? {}),
       fileVariables,
+      folder: options.inPlace ? "project" : "copy",
     });
   };
   const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, compile);

@@ -106,7 +106,7 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
       submodules: struct(
         "`{strategy, depth, paths, update_flags}`; the strategy is `none`, `normal` or `recursive`. Those on the server of the project are always fetched by HTTPS where the project is",
       ),
-      lfs: flag("Bring the files of git-lfs"),
+      lfs: flag("Bring the files of git-lfs, where .gitattributes names some"),
       attempts: { ...number("How often it is tried, 1 to 10"), default: 1 },
       disposable: flag(
         "What is in the folder may be removed. Without it the step refuses to remove what no commit has",

@@ -9,6 +9,7 @@ import type { Variable, VariableSources } from "../variables/collect-variables.t
 import { readJobVariables } from "../variables/job-variables.ts";
 import { downloadPhase, dotenvPhase, uploadPhases } from "./artifact-phases.ts";
 import { cachePhases } from "./cache-phases.ts";
+import { cleanupPhase } from "./cleanup-phase.ts";
 import type { CompileContext, Shell } from "./compile-context.ts";
 import { findJob } from "./find-job.ts";
 import { readJobInputs } from "./job-inputs.ts";
@@ -19,6 +20,7 @@ import { preparePhase } from "./prepare-phase.ts";
 import { releasePhase } from "./release-phase.ts";
 import { runPhase } from "./run-phase.ts";
 import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "./script-phases.ts";
+import { type JobFolder, sourcesPhase } from "./sources-phase.ts";
 
 /** The options of `compileJob()`. */
 export interface CompileJobOptions {
@@ -42,6 +44,12 @@ export interface CompileJobOptions {
    * a variable of that name. None by default.
    */
   readonly fileVariables?: readonly string[] | undefined;
+  /**
+   * The folder of the job when it starts; the default is `project`. In an empty one `get_sources` brings the commit from
+   * `CI_REPOSITORY_URL`, as on a runner, and `cleanup_file_variables` ends the job. In a copy `get_sources` is there only for
+   * `GIT_STRATEGY: empty`.
+   */
+  readonly folder?: JobFolder | undefined;
   /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
   readonly shell?: Shell | undefined;
 }
@@ -150,21 +158,24 @@ function omit(values: Readonly<Record<string, string>>, names: readonly string[]
 
 function phasesOf(
   context: CompileContext,
-  { artifactsFrom = [], grants = [], fileVariables = [] }: CompileJobOptions,
+  { artifactsFrom = [], grants = [], fileVariables = [], folder = "project" }: CompileJobOptions,
 ): readonly Phase[] | undefined {
   const main = context.job.own.has("run") ? runPhase(context) : scriptPhase(context);
   if (main === undefined) return undefined;
   const cache = cachePhases(context);
+  const prepare = preparePhase(context, { granted: new Set(grants), fileVariables });
   const before = present([
-    preparePhase(context, { granted: new Set(grants), fileVariables }),
+    prepare,
     sourcesHookPhase(context),
+    sourcesPhase(context, folder),
     cache.restore,
     downloadPhase(context, artifactsFrom),
   ]);
   const release = releasePhase(context);
   const place = { main: main.name, mayNotBegin: before.length > 0, hasRelease: release !== undefined };
   const after = [release, afterScriptPhase(context, place), dotenvPhase(context)];
-  return [...before, main, ...present(after), ...cache.save, ...uploadPhases(context)];
+  const last = present(folder === "empty" ? [cleanupPhase(context, prepare)] : []);
+  return [...before, main, ...present(after), ...cache.save, ...uploadPhases(context), ...last];
 }
 
 function present(phases: readonly (Phase | undefined)[]): readonly Phase[] {

@@ -137,6 +137,6 @@ function reported(): CiReport {
 }
 
 /** Whether the runner takes the value of a variable for true. */
-function isTrue(value: string | undefined): boolean {
+export function isTrue(value: string | undefined): boolean {
   return value !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(value);
 }

@@ -43,6 +43,8 @@ export interface PlannedPipeline {
   readonly isFailFast: boolean;
   /** The jobs whose artifacts a job gets before it starts, in the order in which they are unpacked. */
   readonly artifactsOf: (job: PlannedJob) => readonly string[];
+  /** Plans one job by its name as if it were in the pipeline. `undefined` for a job that is not known, and when there are errors. */
+  readonly jobNamed: (name: string) => PlannedJob | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -66,11 +68,22 @@ export async function planPipeline(pipeline: LoadedPipeline, options: PlanPipeli
     jobs: report.hasErrors ? [] : schedule(pipeline, planned),
     ...ofWorkflow,
     artifactsOf: artifactSources(pipeline, planned),
+    jobNamed: (name) => {
+      const one = judged.jobs.get(name);
+      return one && planJob(one, pipeline, { ...options, report: new Report() });
+    },
     diagnostics: [...diagnostics, ...report.finish()],
   };
 }
 
-const NOTHING = { judged: undefined, jobs: [], name: undefined, isFailFast: false, artifactsOf: () => [] };
+const NOTHING = {
+  judged: undefined,
+  jobs: [],
+  name: undefined,
+  isFailFast: false,
+  artifactsOf: () => [],
+  jobNamed: () => undefined,
+};
 
 function planJob(
   one: JudgedPipelineJob,

@@ -82,7 +82,8 @@ async function attemptJob(
     const grants = Object.keys(context.options.secret);
     const fileVariables = Object.keys(context.options.fileVariable);
     const artifactsFrom = planned.artifactsOf(work);
-    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom, grants, fileVariables });
+    const folder = context.options.inPlace ? "project" : "copy";
+    return compileJob(loaded, { jobName: job.name, sources, artifactsFrom, grants, fileVariables, folder });
   };
   const compiled = withImageName(job, compile);
   if (compiled.job === undefined) return malformed(compiled.diagnostics);

@@ -66,8 +66,24 @@ async function bring(sources: Sources, remote: Remote): Promise<void> {
   }
   await bringSubmodules(sources, remote);
   const extras = { tree: dir, source: { remote, isDeclared: true }, place: { ...place, setOutput() {} } };
-  const lfs = { ...readCheckoutInputs({}, () => undefined), lfs: inputs.lfs };
+  const lfs = { ...readCheckoutInputs({}, () => undefined), lfs: inputs.lfs && (await hasLfsFiles(sources)) };
   await updateLfs(git, { ...extras, inputs: lfs, warn: (line) => warn(place, line) });
+}
+
+// Without such files git-lfs need not be there.
+async function hasLfsFiles({ git, dir }: Sources): Promise<boolean> {
+  const named = await git.try([
+    "-C",
+    dir,
+    "grep",
+    "--quiet",
+    "filter=lfs",
+    "HEAD",
+    "--",
+    ".gitattributes",
+    "*/.gitattributes",
+  ]);
+  return named.code === 0;
 }
 
 /** The commit that is wanted: the one that is named, else that of the ref on the server. */
