@@ -1,0 +1,84 @@
+import { verify } from "node:crypto";
+import type { VerifyKey } from "../keys/signing-key.ts";
+import type { VerifyKeys } from "../keys/verify-keys.ts";
+import type { BuildClaims, BuildScope } from "./build-claims.ts";
+import { type BuildPayload, readBuildPayload } from "./build-payload.ts";
+import { readSignedText, type SignedText } from "./signed-text.ts";
+
+/** The clocks of a pod's processes may differ by that much. */
+const LEEWAY_SECONDS = 60;
+
+/** What a request wants to do, and the pod that it came to. */
+export interface BuildTokenUse {
+  readonly keys: VerifyKeys;
+  /** The URL of this pod: the issuer of its tokens. */
+  readonly issuer: string;
+  /** The number of this pod. */
+  readonly pod: number;
+  /** Seconds since 1970. */
+  readonly now: number;
+  readonly scope: BuildScope;
+  /** The job that the path names: the token's own, or for `artifacts:read` one of its dependencies too. */
+  readonly jobId: number;
+}
+
+/** The check that a token did not pass, in the order of the checks. For logs and counters: answers must not tell. */
+export type BuildTokenRefusal = "form" | "key" | "signature" | "issuer" | "pod" | "time" | "scope" | "job";
+
+/** A token that is good for the request as far as anybody can know who does not have the job. */
+export interface BuildTokenAccepted {
+  readonly accepted: true;
+  readonly claims: BuildClaims;
+}
+
+/** A token that is refused. The answer is 403 in every case. */
+export interface BuildTokenRefused {
+  readonly accepted: false;
+  readonly refusal: BuildTokenRefusal;
+  /**
+   * The claims of a token that this pod did sign. Only then may the answer tell the state of the job that the claims name; every other
+   * refusal has to look like that of garbage.
+   */
+  readonly claims?: BuildClaims | undefined;
+}
+
+/**
+ * Checks a token for a request: form, known key, signature, issuer and audience, pod, time, scope, and the job of the path, in
+ * that order. Nothing of the content counts before the signature has been checked. The caller still has to compare the state and
+ * the attempt of the job.
+ */
+export function verifyBuildToken(token: string, use: BuildTokenUse): BuildTokenAccepted | BuildTokenRefused {
+  const text = readSignedText(token);
+  const payload = text === undefined ? undefined : readBuildPayload(text.payload);
+  if (text === undefined || payload === undefined) return refuse("form");
+  const key = use.keys.get(text.kid);
+  // The algorithm is the key's: a header cannot choose another.
+  if (key === undefined || key.algorithm !== text.algorithm) return refuse("key");
+  if (!isSignatureOf(key, text)) return refuse("signature");
+  if (payload.claims.issuer !== use.issuer || !payload.isForJobs) return refuse("issuer");
+  if (payload.claims.routing.pod !== use.pod) return refuse("pod");
+  return checkUse(payload, use);
+}
+
+function checkUse({ claims, notBefore }: BuildPayload, use: BuildTokenUse): BuildTokenAccepted | BuildTokenRefused {
+  const { now, jobId, scope } = use;
+  if (now < notBefore - LEEWAY_SECONDS || now >= claims.expiresAt + LEEWAY_SECONDS) return refuse("time", claims);
+  if (!claims.scopes.includes(scope)) return refuse("scope", claims);
+  const isOther = scope === "artifacts:read" && claims.dependencies.includes(jobId);
+  if (claims.jobId !== jobId && !isOther) return refuse("job", claims);
+  return { accepted: true, claims };
+}
+
+function refuse(refusal: BuildTokenRefusal, claims?: BuildClaims): BuildTokenRefused {
+  return { accepted: false, refusal, claims };
+}
+
+function isSignatureOf({ algorithm, publicKey }: VerifyKey, { signed, signature }: SignedText): boolean {
+  try {
+    if (algorithm === "EdDSA") return verify(null, signed, publicKey, signature);
+    if (algorithm === "RS256") return verify("sha256", signed, publicKey, signature);
+    return verify("sha256", signed, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+export { BUILD_TOKEN_PREFIX, type BuildClaims, type BuildScope, JOB_SCOPES } from "./build-tokens/build-claims.ts";
+export {
+  inspectBuildToken,
+  type InspectedBuildToken,
+  routingOfBuildToken,
+} from "./build-tokens/inspect-build-token.ts";
+export { type BuildTokenOptions, MAX_BUILD_TOKEN_SECONDS, mintBuildToken } from "./build-tokens/mint-build-token.ts";
+export {
+  type BuildTokenAccepted,
+  type BuildTokenRefusal,
+  type BuildTokenRefused,
+  type BuildTokenUse,
+  verifyBuildToken,
+} from "./build-tokens/verify-build-token.ts";
+export type { Routing } from "./routing.ts";
+export {
+  mintRoutableToken,
+  parseRoutableToken,
+  type RoutableToken,
+  type RoutableTokenOptions,
+} from "./runner-tokens/routable-token.ts";
+export { hashToken, tokenFingerprint } from "./runner-tokens/token-text.ts";
+export { TokenError, type TokenErrorCode } from "./token-error.ts";
