@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { chmod, opendir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@steps/platform";
@@ -43,8 +43,13 @@ export class Workspaces implements AsyncDisposable {
     await removeAll(join(workspace, ".."));
   }
 
+  /** Removes what is in a workspace, which can be made anew then. */
+  async empty(workspace: string): Promise<void> {
+    await removeAll(workspace);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const path of this.#made) await removeAll(path);
+    for (const path of this.#made) if (existsSync(path)) await removeAll(path);
   }
 }
 

@@ -7,8 +7,8 @@ import type { PipelineRecording } from "@steps/engine/pipeline";
 import { PipeReserve, privateDirectory, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
-import { type JobPlaces, Places } from "@steps/pipeline";
-import { type Snapshot, takeSnapshot, Workspaces } from "@steps/workspace";
+import { type JobPlaces, type PipelineEvent, Places } from "@steps/pipeline";
+import { takeSnapshot, WorkspacePool, Workspaces } from "@steps/workspace";
 import { absolute } from "../files/absolute.ts";
 import { FailureShells } from "../failure-shell/failure-shells.ts";
 import { baseEnvironment } from "../flags/job-flags.ts";
@@ -46,6 +46,10 @@ export interface PipelineContext {
     work: (workDir: string) => Promise<Result>,
     signal: AbortSignal,
   ) => Promise<Result | undefined>;
+  /** Begins to make the folder of the next job. To be called when there is time: while another job runs. */
+  readonly prepareWorkspace: () => void;
+  /** Shows and records an event. `path`: the names of the calling instances, each with ` / ` behind it. */
+  readonly onEvent: (event: PipelineEvent, path: string) => void;
 }
 
 /** Opens what the jobs of a pipeline share. To be disposed when all have ended. */
@@ -69,6 +73,7 @@ export async function openPipelineContext(
   const snapshot = options.inPlace
     ? undefined
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
+  const pool = snapshot && open.use(new WorkspacePool(snapshot, workspaces));
   const recording = open.use(
     engine.recordPipeline({
       language,
@@ -78,13 +83,14 @@ export async function openPipelineContext(
       wantsTrace: outputFile !== undefined,
     }),
   );
+  const view = new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined });
   const opened = open.move();
   return {
     options,
     engine,
     recording,
     stop,
-    view: new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined }),
+    view,
     places: new Places(options.jobs ?? availableParallelism()),
     shells: options.shellOnFailure ? new FailureShells() : undefined,
     project,
@@ -94,8 +100,14 @@ export async function openPipelineContext(
       return root === undefined ? undefined : { root, projectDir: project };
     },
     makeFolder: () => workspaces.next(),
-    inWorkspace: (work, signal) =>
-      snapshot === undefined ? work(project) : inCopy({ snapshot, workspaces }, work, signal),
+    inWorkspace: (work, signal) => (pool === undefined ? work(project) : pool.use(work, signal)),
+    prepareWorkspace: () => pool?.prepare(),
+    onEvent: (event, jobPath) => {
+      if (event.type === "job-decided") pool?.expect(event.instances.length);
+      if (event.type === "instance-started") pool?.expect(-1);
+      view.onEvent(event, jobPath);
+      recording.onEvent(event, jobPath);
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
@@ -119,21 +131,4 @@ export function recordSource(
   if (source.name.includes(":")) return recording.fileRead(source.name, source.text);
   const way = relative(project, resolve(source.name));
   recording.fileRead(way.startsWith("..") ? source.name : way, source.text);
-}
-
-async function inCopy<Result>(
-  { snapshot, workspaces }: { readonly snapshot: Snapshot; readonly workspaces: Workspaces },
-  work: (workDir: string) => Promise<Result>,
-  signal: AbortSignal,
-): Promise<Result | undefined> {
-  const target = workspaces.next();
-  try {
-    const workDir = await snapshot.copyTo(target, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-    return workDir === undefined ? undefined : await work(workDir);
-  } finally {
-    // A pipeline of many jobs would fill the disk otherwise.
-    await workspaces.remove(target);
-  }
 }

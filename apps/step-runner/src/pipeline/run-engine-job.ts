@@ -31,7 +31,7 @@ export interface EngineJob {
 
 /** Runs a job of a pipeline to its end, with its output behind its name. */
 export async function runEngineJob(
-  { options, engine, stop, view, recording, shells, workspaceOf }: PipelineContext,
+  { options, engine, stop, view, recording, shells, workspaceOf, prepareWorkspace }: PipelineContext,
   { of, job, secrets = options.secret, github, timeoutMs, onEvent, coverage, place, isRetried }: EngineJob,
   signal: AbortSignal,
 ): Promise<JobRun> {
@@ -51,6 +51,7 @@ export async function runEngineJob(
   const isPrivate = !options.inPlace;
   const tell: RunHooks["onEvent"] = (event) => {
     if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));
+    if (event.type === "process-started") prepareWorkspace();
     onEvent?.(event);
   };
   const atEnd: PlacedRun["atEnd"] = async (outcome, container) => {

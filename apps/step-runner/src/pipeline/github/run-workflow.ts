@@ -95,16 +95,12 @@ function runJobs(
   jobs: readonly PipelineJob<WorkflowWork>[],
   signal: AbortSignal,
 ): Promise<JobResults> {
-  const { view, recording } = context;
-  recording.planned(jobs, workflow.path);
+  context.recording.planned(jobs, workflow.path);
   return runPipeline(jobs, {
     places: context.places,
     signal,
     enterGroup: (name, groupSignal) => enterGroup(context, { language: "github", name }, groupSignal),
-    onEvent: (event) => {
-      view.onEvent(event, workflow.path);
-      recording.onEvent(event, workflow.path);
-    },
+    onEvent: (event) => context.onEvent(event, workflow.path),
     run: async (work, instanceSignal, of) => {
       // Who interrupts twice does not want to wait for jobs that run always, either.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);

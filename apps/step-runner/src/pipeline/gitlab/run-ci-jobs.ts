@@ -39,16 +39,12 @@ export interface CiJobs {
 /** Runs the jobs of one pipeline in their order. */
 function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
   const firstFailure = new AbortController();
-  const { view, recording } = context;
-  recording.planned(withoutGates(jobs), ci.path);
+  context.recording.planned(withoutGates(jobs), ci.path);
   return runPipeline(jobs, {
     places: context.places,
     signal: AbortSignal.any([signal, firstFailure.signal]),
     onEvent: (event) => {
-      if (!isGate(event.job)) {
-        view.onEvent(event, ci.path);
-        recording.onEvent(event, ci.path);
-      }
+      if (!isGate(event.job)) context.onEvent(event, ci.path);
       if (ci.planned.isFailFast && hasFailed(event)) firstFailure.abort();
     },
     enterGroup: (name, groupSignal) => enterGroup(context, { language: "gitlab-ci", name }, groupSignal),
