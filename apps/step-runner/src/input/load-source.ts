@@ -1,7 +1,13 @@
 import { relative } from "node:path";
 import { UsageError } from "@steps/console";
 import { createIncludes, gitBaseOf, type IncludeServer, withCredentials } from "@steps/engine/includes";
-import { type LoadFailure, loadPipeline, type LoadPipelineResult } from "@steps/gitlab-ci/load";
+import {
+  type FileRequest,
+  type LoadedFile,
+  type LoadFailure,
+  loadPipeline,
+  type LoadPipelineResult,
+} from "@steps/gitlab-ci/load";
 import { createIncludeRules, createInputTools, type Situation, SituationError } from "@steps/gitlab-ci/rules";
 import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/variables";
 import type { IncludedFile } from "@steps/model";
@@ -15,6 +21,11 @@ import { type GivenSituation, type GivenSituationOptions, readGivenSituation } f
 /** The options that say what a CI file includes, and where that comes from. */
 export type LoadSourceOptions = GivenSituationOptions & Partial<IncludeOptions> & EngineFlagOptions;
 
+/** Gives a file among the artifacts of a job, as an include. */
+export type ReadArtifactOfJob = (
+  request: Extract<FileRequest, { readonly kind: "artifact" }>,
+) => Promise<LoadedFile | LoadFailure>;
+
 /** The place of a CI file, and what is known there. */
 export interface SourcePlace {
   /** Absolute: the project's folder. */
@@ -23,6 +34,8 @@ export interface SourcePlace {
   readonly predefined: Readonly<Record<string, string>>;
   /** The inputs of the pipeline, as texts. Default: none. */
   readonly inputs?: Readonly<Record<string, string>> | undefined;
+  /** Gives a file among the artifacts of a job of the pipeline before. Absent where there is none. */
+  readonly readArtifact?: ReadArtifactOfJob | undefined;
   /** The situation; absent where it is to be read if something is included. */
   readonly local?: GivenSituation | undefined;
 }
@@ -49,7 +62,7 @@ export async function loadSource(
     const result = await loadPipeline(source, { loadFile, inputTexts, ...createInputTools() });
     return { ...result, local: place.local, files: [], resources: [] };
   }
-  const { workDir } = place;
+  const { workDir, readArtifact } = place;
   const local = place.local ?? (await readGivenSituation(options, { workDir, path: source.name }));
   await using engine = openEngine(options);
   using stop = new StopSignals();
@@ -68,7 +81,9 @@ export async function loadSource(
     pipeline: local.given,
   });
   const result = await loadPipeline(source, {
-    loadFile: includes.loadFile,
+    loadFile: (request) =>
+      request.kind === "artifact" && readArtifact !== undefined ? readArtifact(request) : includes.loadFile(request),
+    includesArtifacts: readArtifact !== undefined,
     listFiles: includes.listFiles,
     includeRules: createIncludeRules({ situation: withFilesOf(local.situation, includes.filesOf), variables: seen }),
     inputTexts,

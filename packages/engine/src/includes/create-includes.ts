@@ -89,6 +89,8 @@ async function load(request: FileRequest, state: IncludesState): Promise<LoadedF
       return loadComponent(request.address, state);
     case "project":
       return loadFromProject({ project: request.project, ref: request.ref }, request.path, state);
+    case "artifact":
+      return { problem: "Nobody knows the artifacts of a job here" };
     case "local":
       return loadFromProject(request.context, request.path, state);
   }

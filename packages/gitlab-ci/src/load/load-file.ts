@@ -34,6 +34,14 @@ export type FileRequest =
     }
   | { readonly kind: "template"; readonly name: string }
   | {
+      /** A file that a job of the pipeline before has made; only for a pipeline that is loaded with `includesArtifacts`. */
+      readonly kind: "artifact";
+      /** The name of the job. */
+      readonly job: string;
+      /** The path in its artifacts. It ends in `.yml` or `.yaml` and has no `..` in it. */
+      readonly path: string;
+    }
+  | {
       readonly kind: "component";
       /** The address with its version: `gitlab.com/group/project/name@1.2`. */
       readonly address: string;

@@ -28,6 +28,8 @@ export interface LoadPipelineOptions extends Answerers {
   readonly inputTexts?: Readonly<Record<string, string>> | undefined;
   /** The variables that includes and `expand_vars` may use, by name; one that is missing is empty in an include. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** Whether the file itself may include artifacts, as the list of `trigger:include` may. Default: no. */
+  readonly includesArtifacts?: boolean | undefined;
   /** The names of variables that `expand_vars` may not show. */
   readonly masked?: ReadonlySet<string> | undefined;
 }
@@ -78,7 +80,14 @@ function* load(source: Source, options: LoadPipelineOptions): Asking<LoadPipelin
 
 function* readRoot(
   source: Source,
-  { context = {}, inputs, inputTexts, variables = {}, masked = new Set() }: LoadPipelineOptions,
+  {
+    context = {},
+    inputs,
+    inputTexts,
+    variables = {},
+    masked = new Set(),
+    includesArtifacts = false,
+  }: LoadPipelineOptions,
   { report, sources }: Pick<Loading, "report" | "sources">,
 ): Asking<YamlMapping | undefined> {
   const document = readDocument(source, report);
@@ -86,7 +95,7 @@ function* readRoot(
   const budget = createMergeBudget(report);
   const loaded: Loading["loaded"] = new Map();
   const read: Loading["read"] = new Map([[source, document]]);
-  const state = { report, budget, sources, loaded, read, variables, masked };
+  const state = { report, budget, sources, loaded, read, variables, masked, includesArtifacts };
   const loading: Loading = { ...state, count: 0, length: source.text.length, isFull: false };
   const given = inputs === undefined ? undefined : inputsNode(inputs);
   const file = { document, context, component: undefined, inputs: given, texts: inputTexts, at: undefined, path: [] };

@@ -17,6 +17,7 @@ import { expandVariables } from "../variables/expand-variables.ts";
 import { readVariables } from "../variables/read-variables.ts";
 import { artifactSources } from "./artifact-sources.ts";
 import { checkNeeded } from "./check-needed.ts";
+import { checkTriggers } from "./check-triggers.ts";
 import { decideStart, type PlannedJob } from "./decide-start.ts";
 import { readDuration } from "../read-duration.ts";
 import { readNeeds } from "./read-needs.ts";
@@ -62,6 +63,7 @@ export async function planPipeline(pipeline: LoadedPipeline, options: PlanPipeli
     .filter(({ decision }) => isIn && decision.isIn)
     .map((one) => planJob(one, pipeline, { ...options, report }));
   checkNeeded(pipeline, planned, report);
+  checkTriggers(pipeline, planned, report);
   const ofWorkflow = readWorkflow(pipeline, judged, options);
   return {
     judged,

@@ -2,15 +2,17 @@ import { setImmediate } from "node:timers/promises";
 import { planPipeline } from "@steps/gitlab-ci/pipeline";
 import type { Variable, VariableSource } from "@steps/gitlab-ci/variables";
 import { collectVariables, expandVariables, predefinedVariables } from "@steps/gitlab-ci/variables";
-import { formatDiagnostic } from "@steps/model/diagnostic";
+import { type Diagnostic, formatDiagnostic, type Source } from "@steps/model/diagnostic";
 import type { Value } from "@steps/model";
 import type { JobResult, JobResults } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
+import { spanPosition } from "@steps/source";
 import { loadSource } from "../../input/load-source.ts";
 import { recordSource } from "../pipeline-context.ts";
 import { SEPARATOR } from "../print/pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
+import { artifactReader } from "./generated-file.ts";
 import type { CiJobs } from "./run-ci-jobs.ts";
 
 /** GitLab's limit: a child may have children, and these none. */
@@ -56,11 +58,8 @@ export async function startChild(
   };
 }
 
-async function planChild(
-  context: CiContext,
-  { situation, facts, given, originUrl, file, path, depth }: CiPipeline,
-  work: TriggerJob,
-): Promise<CiPipeline | JobResult> {
+async function planChild(context: CiContext, ci: CiPipeline, work: TriggerJob): Promise<CiPipeline | JobResult> {
+  const { situation, facts, given, originUrl, file, path, depth } = ci;
   const { options, project } = context;
   const { job } = work;
   const fail = (reason: string): JobResult => ({ status: "failure", reason });
@@ -75,6 +74,7 @@ async function planChild(
     workDir: project,
     predefined: {},
     local,
+    readArtifact: artifactReader(context, ci),
   });
   const planned =
     loaded &&
@@ -85,7 +85,7 @@ async function planChild(
       isStarted: ({ name }) => options.start.includes(`${path}${job.name}${SEPARATOR}${name}`),
     }));
   const error = [...diagnostics, ...(planned?.diagnostics ?? [])].find(({ severity }) => severity === "error");
-  if (error !== undefined) return fail(formatDiagnostic(error));
+  if (error !== undefined) return fail(formatDiagnostic(atTrigger(error, source, work)));
   if (loaded === undefined || planned === undefined) return fail("The child pipeline cannot be read");
   if (planned.jobs.length === 0) return fail("No job is in the child pipeline");
   // The first is the list of includes, which stands in no file.
@@ -93,6 +93,12 @@ async function planChild(
   const name = `${path}${job.name}${SEPARATOR}`;
   const inner = { file, path: name, depth: depth + 1, originUrl };
   return { loaded, planned, situation: inChild, facts: ofChild, given: variables, ...inner };
+}
+
+// The list of includes stands in no file, but in the job that has it.
+function atTrigger(error: Diagnostic, list: Source, { job }: TriggerJob): Diagnostic {
+  if (error.position?.source !== list) return error;
+  return { ...error, position: spanPosition(job.own.get("trigger")?.value ?? job.key) };
 }
 
 function includesOf({ trigger: { include, inputs } }: TriggerJob): Value {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { compileJob, type CompileJobResult } from "@steps/gitlab-ci";
 import { hasArtifacts, isAllowedToFail, isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
@@ -9,10 +8,11 @@ import { ciJobEnvironment } from "../../environment/ci-job-environment.ts";
 import { CoverageReader } from "../../run/coverage.ts";
 import { placeJob, withImageName } from "../../job-containers/place-job.ts";
 import type { JobRun } from "../../job-containers/run-placed-job.ts";
-import { type JobStores, storeInputs } from "../../files/job-stores.ts";
+import { storeInputs } from "../../files/job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
 import { keepArtifacts } from "./keep-artifacts.ts";
+import { storesOf } from "./stores-of.ts";
 
 /** A job with its pipeline. */
 export interface CiJob {
@@ -121,12 +121,6 @@ async function attemptJob(
 function storesIn(inputs: Readonly<Record<string, string>>): readonly string[] | undefined {
   const names = Object.keys(inputs);
   return names.length === 0 ? undefined : names;
-}
-
-// Jobs of a child may have the names of others.
-function storesOf({ stores }: CiContext, path: string): JobStores {
-  if (path === "") return stores;
-  return { ...stores, artifactsDir: join(stores.artifactsDir, "children", sha256(path).slice(0, 16)) };
 }
 
 function malformed(diagnostics: readonly Diagnostic[]): JobResult {

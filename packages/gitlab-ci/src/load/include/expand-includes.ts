@@ -7,7 +7,7 @@ import { deepMerge } from "../merge.ts";
 import { withEntries } from "../nodes.ts";
 import { type FoundFile, loadIncludes } from "./load-includes.ts";
 import type { Loading, OpenFile } from "./loading.ts";
-import { INCLUDE_KINDS } from "./read-includes.ts";
+import { INCLUDE_KINDS, TRIGGER_KINDS } from "./read-includes.ts";
 
 /** Fills in a file's inputs and merges everything that it includes, in order, under it. */
 export function* expandFile(file: OpenFile, loading: Loading): Asking<YamlMapping> {
@@ -18,7 +18,8 @@ export function* expandFile(file: OpenFile, loading: Loading): Asking<YamlMappin
   own.delete("include");
   const bare = withEntries(filled, own);
   let merged: YamlNode | undefined;
-  for (const found of yield* loadIncludes(include.value, file, { loading, kinds: INCLUDE_KINDS })) {
+  const kinds = loading.includesArtifacts && file.path.length === 0 ? TRIGGER_KINDS : INCLUDE_KINDS;
+  for (const found of yield* loadIncludes(include.value, file, { loading, kinds })) {
     const expanded = yield* expandIncluded(found, file, loading);
     if (expanded === undefined) continue;
     merged = merged === undefined ? expanded : deepMerge(merged, expanded, loading.budget);

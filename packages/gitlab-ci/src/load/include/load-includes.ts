@@ -84,6 +84,8 @@ function describe(request: FileRequest): string {
       return `the template ${quote(request.name)}`;
     case "component":
       return `the component ${quote(request.address)}`;
+    case "artifact":
+      return `${quote(request.path)} of the artifacts of ${quote(request.job)}`;
   }
 }
 

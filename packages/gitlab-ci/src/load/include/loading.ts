@@ -21,6 +21,8 @@ export interface Loading extends FunctionContext {
   count: number;
   /** UTF-16 units of all texts. */
   length: number;
+  /** Whether the file of the pipeline may include artifacts. */
+  readonly includesArtifacts: boolean;
   /** The number of files is too large, which was reported. */
   isFull: boolean;
 }

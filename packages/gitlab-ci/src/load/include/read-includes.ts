@@ -33,8 +33,11 @@ export interface IncludeScope {
 /** The kinds of includes, which are the keys that name a file. */
 export type IncludeKind = FileRequest["kind"];
 
-/** Every kind of include. */
+/** The kinds of includes that any file may have. */
 export const INCLUDE_KINDS: readonly IncludeKind[] = ["local", "project", "remote", "template", "component"];
+
+/** Those of `trigger:include`. */
+export const TRIGGER_KINDS: readonly IncludeKind[] = [...INCLUDE_KINDS, "artifact"];
 
 const OWN_KEYS: Readonly<Record<IncludeKind, readonly string[]>> = {
   local: [],
@@ -42,6 +45,7 @@ const OWN_KEYS: Readonly<Record<IncludeKind, readonly string[]>> = {
   remote: ["integrity", "cache"],
   template: [],
   component: [],
+  artifact: ["job"],
 };
 
 /** Reads the value of `include`: a text, a mapping, or a list of them. What is wrong is reported and left out. */
@@ -103,6 +107,7 @@ function requestsOf(kind: IncludeKind, node: YamlMapping, scope: IncludeScope): 
   const location = textOf(kind, value, scope);
   if (location === undefined) return [];
   if (kind === "project") return requestsOfProject(location, node, scope);
+  if (kind === "artifact") return requestsOfArtifact(location, node, scope);
   const request = locate(kind, { location, node: value }, scope);
   if (request?.kind !== "remote") return request === undefined ? [] : [{ request, node: value }];
   const integrity = readIntegrity(node.entries.get("integrity")?.value, scope);
@@ -133,6 +138,17 @@ function requestsOfProject(project: string, node: YamlMapping, scope: IncludeSco
   });
 }
 
+function requestsOfArtifact(location: string, node: YamlMapping, scope: IncludeScope): readonly PlacedRequest[] {
+  const jobNode = presentValue(node.entries.get("job"));
+  if (jobNode === undefined) {
+    invalid(node, `An include of an artifact has "job"`, scope, "Name the job that makes the file.");
+    return [];
+  }
+  const job = textOf("job", jobNode, scope);
+  const path = pathOf(location, node, scope);
+  return path === undefined || job === undefined ? [] : [{ request: { kind: "artifact", job, path }, node }];
+}
+
 function textOf(key: string, node: YamlNode, scope: IncludeScope): string | undefined {
   const text = stringOf(node);
   if (text === undefined || text === "") return invalid(node, `"${key}" of an include is not a text`, scope);
@@ -140,7 +156,7 @@ function textOf(key: string, node: YamlNode, scope: IncludeScope): string | unde
 }
 
 function locate(
-  kind: Exclude<IncludeKind, "project">,
+  kind: Exclude<IncludeKind, "project" | "artifact">,
   { location, node }: { readonly location: string; readonly node: YamlNode },
   scope: IncludeScope,
 ): FileRequest | undefined {
