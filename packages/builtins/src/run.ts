@@ -2,4 +2,5 @@ export { BuiltinError, type BuiltinErrorCode } from "./builtin-error.ts";
 export type { BuiltinPlace } from "./images/builtin-images.ts";
 export { runBuiltin } from "./run-builtin.ts";
 export { readArtifact, type ReadArtifactOptions } from "./gitlab/artifacts/read-artifact.ts";
+export { storedVariables } from "./gitlab/artifacts/stored-variables.ts";
 export { artifactsToken, unpackArtifacts, type UnpackOptions } from "./gitlab/artifacts/unpack-artifacts.ts";

@@ -1,3 +1,4 @@
+import { childOf } from "@steps/source";
 import { toCiValue } from "../load/ci-value.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { stringOf } from "../load/nodes.ts";
@@ -14,6 +15,11 @@ export function pagesPath({ name, keywords }: LoadedJob): string | undefined {
   if (!isPages) return undefined;
   const { publish } = recordOf(node);
   return typeof publish === "string" ? publish : (stringOf(keywords.get("publish")?.value) ?? "public");
+}
+
+/** Whether a job keeps variables for later jobs: `artifacts:reports:dotenv`. */
+export function hasDotenvReport({ keywords }: LoadedJob): boolean {
+  return childOf(childOf(keywords.get("artifacts")?.value, "reports"), "dotenv") !== undefined;
 }
 
 /** Whether a job keeps files when it has ended: by `artifacts`, or as pages. */

@@ -1,5 +1,5 @@
 export { type JobTerms, type JobTermsOptions, readJobTerms, type RetryTerms } from "../compile/job-terms.ts";
-export { hasArtifacts } from "../compile/pages-path.ts";
+export { hasArtifacts, hasDotenvReport } from "../compile/pages-path.ts";
 export {
   type JudgedPipeline,
   type JudgedPipelineJob,

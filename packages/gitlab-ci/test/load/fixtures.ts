@@ -24,6 +24,7 @@ function nameOf(request: FileRequest): string {
   }
   if (request.kind === "project") return `${request.project}@${request.ref ?? "HEAD"}:${request.path}`;
   if (request.kind === "remote") return request.url;
+  if (request.kind === "artifact") return `${request.job}:${request.path}`;
   return request.kind === "template" ? `template:${request.name}` : request.address;
 }
 

@@ -12,6 +12,7 @@ import { recordSource } from "../pipeline-context.ts";
 import { SEPARATOR } from "../print/pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
+import { dotenvVariables } from "./dotenv-variables.ts";
 import { artifactReader } from "./generated-file.ts";
 import type { CiJobs } from "./run-ci-jobs.ts";
 
@@ -64,7 +65,7 @@ async function planChild(context: CiContext, ci: CiPipeline, work: TriggerJob): 
   const { job } = work;
   const fail = (reason: string): JobResult => ({ status: "failure", reason });
   if (depth >= MAX_DEPTH) return fail(`Child pipelines are at most ${MAX_DEPTH} deep`);
-  const variables = childVariables(work, given);
+  const variables = childVariables(work, given, await dotenvVariables(context, ci, work));
   const source = { name: `${file} (${job.name})`, text: JSON.stringify({ include: includesOf(work) }) };
   const ofChild = { ...facts, run: { ...facts.run, source: "parent_pipeline" } };
   const inChild = { ...situation, source: "parent_pipeline" };
@@ -115,10 +116,11 @@ const SOURCES_OF_JOB: readonly VariableSource[] = ["global", "workflow", "job", 
 function childVariables(
   { sources, trigger }: TriggerJob,
   given: ReadonlyMap<string, Variable>,
+  dotenv: ReadonlyMap<string, Variable>,
 ): ReadonlyMap<string, Variable> {
   const variables = new Map<string, Variable>();
   if (trigger.forwardsJobVariables) {
-    const collected = collectVariables(sources);
+    const collected = collectVariables({ ...sources, dotenv });
     const { values } = expandVariables(collected);
     const names = SOURCES_OF_JOB.flatMap((source) => [...(sources[source]?.keys() ?? [])]);
     for (const name of names) variables.set(name, { ...collected.get(name), value: values[name] ?? "", isRaw: true });

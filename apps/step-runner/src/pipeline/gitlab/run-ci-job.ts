@@ -11,6 +11,7 @@ import type { JobRun } from "../../job-containers/run-placed-job.ts";
 import { storeInputs } from "../../files/job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
+import { dotenvVariables } from "./dotenv-variables.ts";
 import { keepArtifacts } from "./keep-artifacts.ts";
 import { storesOf } from "./stores-of.ts";
 
@@ -70,6 +71,7 @@ async function attemptJob(
 ): Promise<JobRun | JobResult> {
   const { loaded, facts, given, file, path, planned } = ci;
   const { job, terms } = work;
+  const dotenv = await dotenvVariables(context, ci, work);
   const choice = await placeJob(context.options, job, { workDir, project: facts.project });
   const compile = (image: string | undefined): CompileJobResult => {
     const known = predefinedVariables({
@@ -78,7 +80,7 @@ async function attemptJob(
       runner: choice.runner,
       sha256,
     });
-    const sources = { ...work.sources, ...known, pipeline: given };
+    const sources = { ...work.sources, ...known, pipeline: given, dotenv };
     const grants = Object.keys(context.options.secret);
     const fileVariables = Object.keys(context.options.fileVariable);
     const artifactsFrom = planned.artifactsOf(work);

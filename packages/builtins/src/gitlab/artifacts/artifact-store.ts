@@ -1,9 +1,11 @@
-import { createReadStream, createWriteStream, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import type { Value } from "@steps/model";
 import type { ZipSource } from "@steps/transfer/archive";
+import { objectOf, optionalText } from "../gitlab-step.ts";
 
 /** The files in the folder of a job's artifacts. */
 export const ARTIFACT_FILES = {
@@ -39,4 +41,17 @@ export function storeVariables(dir: string, variables: Readonly<Record<string, s
   // The file that is there may be the same as that of the entry which is being replaced.
   rmSync(path, { force: true });
   writeFileSync(path, `${JSON.stringify(variables)}\n`, { mode: 0o600 });
+}
+
+/** The variables in the folder of a job's artifacts. @throws {BuiltinError} BUILTIN_FAILED for what is no such file */
+export function readVariables(dir: string): Readonly<Record<string, string>> {
+  let text: string;
+  try {
+    text = readFileSync(join(dir, ARTIFACT_FILES.dotenv), "utf8");
+  } catch {
+    // The job has no such report.
+    return {};
+  }
+  const variables = objectOf(JSON.parse(text) as Value, ARTIFACT_FILES.dotenv);
+  return Object.fromEntries(Object.keys(variables).map((name) => [name, optionalText(variables, name)]));
 }

@@ -1,21 +1,11 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { isStepsError, messageOf, type Value } from "@steps/model";
 import { NAME_PATTERN } from "@steps/model/definition";
 import { BuiltinError } from "../../builtin-error.ts";
 import { type BuiltinPlace, type Inputs, textOf } from "../../images/builtin-images.ts";
 import { extractArchive } from "../files/extract-archive.ts";
-import {
-  countFiles,
-  type Exported,
-  type GitlabResult,
-  objectList,
-  objectOf,
-  optionalText,
-  warn,
-} from "../gitlab-step.ts";
+import { countFiles, type Exported, type GitlabResult, objectList, optionalText, warn } from "../gitlab-step.ts";
 import { entryPath, openArchive, type StoreEntry } from "../store/entry-store.ts";
-import { ARTIFACT_FILES } from "./artifact-store.ts";
+import { ARTIFACT_FILES, readVariables } from "./artifact-store.ts";
 
 /**
  * `gitlab/artifacts-download`: unpacks what earlier jobs have kept into the project, in the order of the list, and exports
@@ -88,16 +78,4 @@ function addVariables({ dir }: StoreEntry, exports: Record<string, Exported>, pl
     names.push(name);
   }
   if (names.length > 0) place.log(`Set ${names.join(", ")}`);
-}
-
-function readVariables(dir: string): Readonly<Record<string, string>> {
-  let text: string;
-  try {
-    text = readFileSync(join(dir, ARTIFACT_FILES.dotenv), "utf8");
-  } catch {
-    // The job has no such report.
-    return {};
-  }
-  const variables = objectOf(JSON.parse(text) as Value, ARTIFACT_FILES.dotenv);
-  return Object.fromEntries(Object.keys(variables).map((name) => [name, optionalText(variables, name)]));
 }
