@@ -1,4 +1,4 @@
-export { BUILD_TOKEN_PREFIX, type BuildClaims, type BuildScope, JOB_SCOPES } from "./build-tokens/build-claims.ts";
+export type { BuildClaims, BuildScope } from "./build-tokens/build-claims.ts";
 export {
   inspectBuildToken,
   type InspectedBuildToken,
@@ -19,5 +19,6 @@ export {
   type RoutableToken,
   type RoutableTokenOptions,
 } from "./runner-tokens/routable-token.ts";
+export { IDS_PER_POD, podOfId } from "./pod-ids.ts";
 export { hashToken, tokenFingerprint } from "./runner-tokens/token-text.ts";
 export { TokenError, type TokenErrorCode } from "./token-error.ts";

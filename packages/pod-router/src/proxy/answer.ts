@@ -1,0 +1,19 @@
+import type { ServerResponse } from "node:http";
+
+/** Seconds after which a runner asks again. The official runner reads whole numbers only. */
+const RETRY_AFTER = "2";
+
+/** An answer of the router itself. It never is 403 or 404, by which runners would stop a job or be silent for an hour. */
+export interface OwnAnswer {
+  readonly status: 200 | 307 | 400 | 408 | 413 | 503;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Answers in the pod's place. Nothing happens if an answer has begun. */
+export function answer(response: ServerResponse, { status, message, headers }: OwnAnswer): void {
+  if (response.headersSent || response.destroyed) return;
+  const retry = status === 503 ? { "Retry-After": RETRY_AFTER } : {};
+  response.writeHead(status, { "Content-Type": "application/json", ...retry, ...headers });
+  response.end(JSON.stringify({ message }));
+}
