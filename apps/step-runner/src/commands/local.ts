@@ -15,6 +15,7 @@ import { givenVariables } from "../input/given-variables.ts";
 import { findCiFile } from "../input/load-ci-file.ts";
 import { jobFlags } from "../input/read-job.ts";
 import { readJudgedJob } from "../input/read-judged-job.ts";
+import { needsFlags } from "../flags/needs-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
 import { reportOfJob } from "../pipeline/print-report.ts";
@@ -28,6 +29,7 @@ import { homeFlag, workflowCommandJob, workflowTimeout } from "../run/workflow-c
 
 const flags = {
   ...jobFlags,
+  ...needsFlags,
   ...runFlags,
   ...grouped("The job of a .gitlab-ci.yml", {
     "job-input": flag.pairs({

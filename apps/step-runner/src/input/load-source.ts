@@ -1,6 +1,4 @@
-import { relative } from "node:path";
-import { UsageError } from "@steps/console";
-import { createIncludes, gitBaseOf, type IncludeServer, withCredentials } from "@steps/engine/includes";
+import type { Includes } from "@steps/engine/includes";
 import {
   type FileRequest,
   type LoadedFile,
@@ -16,6 +14,7 @@ import type { Resource } from "@steps/model/event";
 import type { IncludeOptions } from "../flags/include-flags.ts";
 import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
+import { openIncludes } from "./open-includes.ts";
 import { type GivenSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
 
 /** The options that say what a CI file includes, and where that comes from. */
@@ -66,16 +65,7 @@ export async function loadSource(
   const local = place.local ?? (await readGivenSituation(options, { workDir, path: source.name }));
   await using engine = openEngine(options);
   using stop = new StopSignals();
-  const includes = createIncludes({
-    root: workDir,
-    cache: engine.cache,
-    server: serverOf(options, local),
-    commit: local.pipeline.commit?.sha,
-    folders: options.includeMap,
-    allowsHttp: options.includeHttp,
-    signal: stop.signal,
-    nameOf: shown,
-  });
+  const includes = openIncludes(options, { engine, local, workDir, signal: stop.signal });
   const seen = collectVariablesOfRules({
     ...predefinedVariables({ pipeline: local.pipeline }),
     pipeline: local.given,
@@ -98,34 +88,7 @@ function textsOf(variables: GivenSituation["given"]): Record<string, string> {
   return Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
 }
 
-// As the user would write it from the current directory.
-function shown(path: string): string {
-  const way = relative(process.cwd(), path);
-  return way.startsWith("..") ? path : way;
-}
-
-function serverOf(
-  { projectUrl }: Pick<LoadSourceOptions, "projectUrl">,
-  { pipeline, originUrl, overrides }: GivenSituation,
-): IncludeServer | undefined {
-  const { remote } = pipeline.project;
-  const token = overrides["CI_JOB_TOKEN"] ?? "";
-  const named = (gitBase: string, host: string, project?: string): IncludeServer => {
-    return { gitBase: token === "" ? gitBase : withCredentials(gitBase, "gitlab-ci-token", token), host, project };
-  };
-  const server = overrides["CI_SERVER_URL"] ?? "";
-  if (projectUrl === undefined && server !== "") {
-    if (!URL.canParse(server)) throw new UsageError(`CI_SERVER_URL is no URL: "${server}"`);
-    return named(`${server.replace(/\/+$/, "")}/`, new URL(server).host, remote?.path);
-  }
-  const url = projectUrl ?? originUrl;
-  const gitBase = url === undefined || remote === undefined ? undefined : gitBaseOf(url, remote.path);
-  if (gitBase === undefined || remote === undefined) return undefined;
-  const isUsual = remote.port === (remote.protocol === "http" ? 80 : 443);
-  return named(gitBase, isUsual ? remote.host : `${remote.host}:${remote.port}`, remote.path);
-}
-
-type FilesOf = ReturnType<typeof createIncludes>["filesOf"];
+type FilesOf = Includes["filesOf"];
 
 // Rules of an include may ask for files of the project that the include is in, or of another one.
 function withFilesOf(situation: Situation, filesOf: FilesOf): Situation {

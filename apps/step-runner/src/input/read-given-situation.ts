@@ -4,6 +4,9 @@ import { SituationError } from "@steps/gitlab-ci/rules";
 import type { Variable } from "@steps/gitlab-ci/variables";
 import { absolute } from "../files/absolute.ts";
 import type { GivenOptions } from "../flags/job-flags.ts";
+import type { IncludeOptions } from "../flags/include-flags.ts";
+import type { EngineFlagOptions } from "../open-engine.ts";
+import { withProjectFiles } from "./project-files.ts";
 import { givenVariables } from "./given-variables.ts";
 import type { JobOptions } from "./read-job.ts";
 import { type LocalSituation, type LocalSituationOptions, readLocalSituation } from "../situation/local-situation.ts";
@@ -28,7 +31,7 @@ export interface GivenSituation extends LocalSituation {
 
 /** Reads the situation of a CI file. @throws {UsageError} */
 export async function readGivenSituation(
-  options: GivenSituationOptions,
+  options: GivenSituationOptions & Partial<IncludeOptions> & EngineFlagOptions,
   { workDir, path }: { readonly workDir: string; readonly path: string },
 ): Promise<GivenSituation> {
   const configPath = relative(workDir, absolute(path));
@@ -41,7 +44,8 @@ export async function readGivenSituation(
   const files = Object.keys(options.fileVariable ?? {}).map((name): [string, Variable] => {
     return [name, { value: options.secret?.[name] ?? "", isRaw: true, isFile: true, isMasked: true }];
   });
-  return { ...local, given: new Map([...entries, ...files]), overrides };
+  const given = { ...local, given: new Map([...entries, ...files]), overrides };
+  return { ...given, situation: withProjectFiles(options, { local: given, workDir }) };
 }
 
 /** Turns what the situation cannot answer into a complaint about the flags. @throws {UsageError} */

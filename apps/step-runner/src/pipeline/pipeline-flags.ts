@@ -3,6 +3,7 @@ import { flag, grouped, type OptionsOf } from "@steps/console";
 import { shellFlag } from "../failure-shell/shell-flag.ts";
 import { executorFlags } from "../job-containers/executor-flags.ts";
 import { jobFlags } from "../input/read-job.ts";
+import { needsFlags } from "../flags/needs-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { settingsFlags } from "../settings/settings-of-call.ts";
 import { situationFlags } from "../situation/situation-flags.ts";
@@ -20,6 +21,7 @@ export const pipelineFlags = {
     env: "STEP_RUNNER_JOBS",
   }),
   ...fileFlags,
+  ...needsFlags,
   ...run,
   ...grouped("Which jobs run", {
     only: flag.list({

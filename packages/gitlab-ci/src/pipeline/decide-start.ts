@@ -2,7 +2,7 @@ import { quote } from "@steps/model/diagnostic";
 import { type Decision, isPassed, type JobResult, type JobResults, type PipelineState } from "@steps/pipeline";
 import type { JobTerms } from "../compile/job-terms.ts";
 import type { JudgedPipelineJob } from "../judge-pipeline.ts";
-import type { Need } from "./read-needs.ts";
+import type { ForeignNeed, Need } from "./read-needs.ts";
 import type { Trigger } from "./read-trigger.ts";
 import { isGate } from "./stage-gates.ts";
 
@@ -10,6 +10,8 @@ import { isGate } from "./stage-gates.ts";
 export interface PlannedJob extends JudgedPipelineJob {
   /** The jobs that it needs; absent for a job that runs after all stages before its own. */
   readonly needs: readonly Need[] | undefined;
+  /** The jobs of other pipelines whose artifacts it wants. */
+  readonly foreignNeeds: readonly ForeignNeed[];
   /** True for a manual job that is started by hand. */
   readonly isStarted: boolean;
   /** The time that a delayed job waits, in milliseconds; absent for others. */

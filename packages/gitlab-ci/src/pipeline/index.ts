@@ -11,6 +11,6 @@ export { readDuration } from "../read-duration.ts";
 export type { PlannedJob } from "./decide-start.ts";
 export { isAllowedToFail, isRetried } from "./is-retried.ts";
 export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./plan-pipeline.ts";
-export type { Need } from "./read-needs.ts";
+export { type ForeignNeed, type Need, readForeignNeeds } from "./read-needs.ts";
 export type { Trigger } from "./read-trigger.ts";
 export { isGate } from "./stage-gates.ts";

@@ -20,7 +20,7 @@ import { checkNeeded } from "./check-needed.ts";
 import { checkTriggers } from "./check-triggers.ts";
 import { decideStart, type PlannedJob } from "./decide-start.ts";
 import { readDuration } from "../read-duration.ts";
-import { readNeeds } from "./read-needs.ts";
+import { readForeignNeeds, readNeeds } from "./read-needs.ts";
 import { readTrigger } from "./read-trigger.ts";
 import { gateOf, stageGates } from "./stage-gates.ts";
 
@@ -101,6 +101,7 @@ function planJob(
   return {
     ...one,
     needs: decision.needs && readNeeds(decision.needs, pipeline, job.instance),
+    foreignNeeds: readForeignNeeds(decision.needs),
     isStarted: isStarted?.(job) === true,
     delayMs: hasDelays && decision.when === "delayed" ? readDuration(decision.startIn ?? "") : undefined,
     terms,

@@ -15,6 +15,30 @@ export interface Need {
   readonly node: YamlNode;
 }
 
+/** A job of another pipeline that a job needs, for its artifacts alone. */
+export interface ForeignNeed {
+  /** The path of its project, `group/name`; absent for a pipeline of the same project. */
+  readonly project: string | undefined;
+  readonly job: string;
+  /** The place in the file. */
+  readonly node: YamlNode;
+}
+
+/**
+ * Reads what `needs` asks of other pipelines: `needs:project`, and `needs:pipeline` with a job. Without `artifacts` nothing is asked
+ * of them.
+ */
+export function readForeignNeeds(node: YamlNode | undefined): readonly ForeignNeed[] {
+  if (node === undefined) return [];
+  return itemsOf(node).flatMap((item): ForeignNeed[] => {
+    if (!isMapping(item) || (!item.entries.has("project") && !item.entries.has("pipeline"))) return [];
+    const job = stringOf(item.entries.get("job")?.value);
+    const isWanted = booleanOf(item, "artifacts") ?? true;
+    if (job === undefined || !isWanted) return [];
+    return [{ project: stringOf(item.entries.get("project")?.value), job, node: item }];
+  });
+}
+
 /**
  * Reads `needs` as jobs of the same pipeline ([needs](https://docs.gitlab.com/ci/yaml/#needs)). The name of a job with `parallel`
  * stands for all of its instances, or for those that `parallel:matrix` names, where `$[[ matrix.NAME ]]` is the value that the

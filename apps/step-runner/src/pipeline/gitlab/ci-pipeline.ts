@@ -19,6 +19,8 @@ export interface CiPipeline {
   readonly file: string;
   /** The names of the jobs that started it, each with ` / ` behind it; empty for the outermost pipeline. */
   readonly path: string;
+  /** The pipeline of the job that started it; absent for the outermost one. */
+  readonly parent?: CiPipeline | undefined;
   /** The number of pipelines around it. */
   readonly depth: number;
 }

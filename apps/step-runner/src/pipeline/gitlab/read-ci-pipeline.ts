@@ -1,7 +1,13 @@
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
 import { compileJob, ignoredKeywords } from "@steps/gitlab-ci";
-import { type JudgedPipeline, type PlannedPipeline, planPipeline } from "@steps/gitlab-ci/pipeline";
+import {
+  type ForeignNeed,
+  type JudgedPipeline,
+  type PlannedPipeline,
+  planPipeline,
+  readForeignNeeds,
+} from "@steps/gitlab-ci/pipeline";
 import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
@@ -14,6 +20,7 @@ import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
 import type { PipelineOptions } from "../pipeline-flags.ts";
 import type { CiPipeline } from "./ci-pipeline.ts";
+import { tellForeignNeeds } from "./foreign-artifacts.ts";
 import { graphOf } from "./graph-of.ts";
 import { listCiJobs } from "./list-ci-jobs.ts";
 import { runCiPipeline } from "./run-ci-jobs.ts";
@@ -53,7 +60,10 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
           judged.workflow?.isIn === false ? `No pipeline runs: ${judged.workflow.reason}` : "No job is in the pipeline",
           "--list tells why.",
         );
-      if (!options.quiet) tellIgnored(ignoredIn(loaded, jobs));
+      if (!options.quiet) {
+        tellIgnored(ignoredIn(loaded, jobs));
+        tellForeignNeeds(options, foreignNeedsOf(judged, jobs));
+      }
       return runCiPipeline(context, ci, jobs);
     },
   };
@@ -72,6 +82,10 @@ function problemsOf(
     asked.add(job.groupName);
     return compileJob(loaded, { jobName: job.name, sources }).diagnostics;
   });
+}
+
+function foreignNeedsOf(judged: JudgedPipeline, jobs: PlannedPipeline["jobs"]): readonly ForeignNeed[] {
+  return jobs.flatMap(({ id }) => readForeignNeeds(judged.jobs.get(id)?.decision.needs));
 }
 
 function ignoredIn(loaded: LoadedPipeline, jobs: PlannedPipeline["jobs"]): readonly string[] {

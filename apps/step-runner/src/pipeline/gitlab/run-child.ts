@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { planPipeline } from "@steps/gitlab-ci/pipeline";
+import { type ForeignNeed, type PlannedPipeline, planPipeline, readForeignNeeds } from "@steps/gitlab-ci/pipeline";
 import type { Variable, VariableSource } from "@steps/gitlab-ci/variables";
 import { collectVariables, expandVariables, predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, formatDiagnostic, type Source } from "@steps/model/diagnostic";
@@ -13,6 +13,7 @@ import { SEPARATOR } from "../print/pipeline-rows.ts";
 import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
 import { dotenvVariables } from "./dotenv-variables.ts";
+import { tellForeignNeeds } from "./foreign-artifacts.ts";
 import { artifactReader } from "./generated-file.ts";
 import type { CiJobs } from "./run-ci-jobs.ts";
 
@@ -91,9 +92,16 @@ async function planChild(context: CiContext, ci: CiPipeline, work: TriggerJob): 
   if (planned.jobs.length === 0) return fail("No job is in the child pipeline");
   // The first is the list of includes, which stands in no file.
   for (const included of loaded.sources.slice(1)) recordSource(context, included);
+  if (!options.quiet) tellForeignNeeds(options, foreignNeedsOfChild(planned));
   const name = `${path}${job.name}${SEPARATOR}`;
-  const inner = { file, path: name, depth: depth + 1, originUrl };
+  const inner = { file, path: name, depth: depth + 1, originUrl, parent: ci };
   return { loaded, planned, situation: inChild, facts: ofChild, given: variables, ...inner };
+}
+
+// Those of the pipelines around it are here.
+function foreignNeedsOfChild({ judged, jobs }: PlannedPipeline): readonly ForeignNeed[] {
+  const needs = jobs.flatMap(({ id }) => readForeignNeeds(judged?.jobs.get(id)?.decision.needs));
+  return needs.filter(({ project }) => project !== undefined);
 }
 
 // The list of includes stands in no file, but in the job that has it.

@@ -12,6 +12,7 @@ import { storeInputs } from "../../files/job-stores.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
 import { dotenvVariables } from "./dotenv-variables.ts";
+import { foreignArtifacts } from "./foreign-artifacts.ts";
 import { keepArtifacts } from "./keep-artifacts.ts";
 import { storesOf } from "./stores-of.ts";
 
@@ -72,6 +73,7 @@ async function attemptJob(
   const { loaded, facts, given, file, path, planned } = ci;
   const { job, terms } = work;
   const dotenv = await dotenvVariables(context, ci, work);
+  const foreign = await foreignArtifacts(context, ci, work);
   const choice = await placeJob(context.options, job, { workDir, project: facts.project });
   const compile = (image: string | undefined): CompileJobResult => {
     const known = predefinedVariables({
@@ -83,7 +85,7 @@ async function attemptJob(
     const sources = { ...work.sources, ...known, pipeline: given, dotenv };
     const grants = Object.keys(context.options.secret);
     const fileVariables = Object.keys(context.options.fileVariable);
-    const artifactsFrom = planned.artifactsOf(work);
+    const artifactsFrom = [...foreign, ...planned.artifactsOf(work)];
     const folder = context.options.inPlace ? "project" : "copy";
     return compileJob(loaded, { jobName: job.name, sources, artifactsFrom, grants, fileVariables, folder });
   };

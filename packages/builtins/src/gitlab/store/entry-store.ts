@@ -28,6 +28,7 @@ export interface StoreEntry {
 }
 
 // The folder of what is published is beside the entries, so that a rename stays on one file system.
+const METADATA = "metadata.json";
 const GENERATIONS = ".generations";
 const ABANDONED_MS = 24 * 60 * 60_000;
 const MAX_ATTEMPTS = 10;
@@ -56,7 +57,7 @@ export function openEntry(path: string): StoreEntry | undefined {
     const dir = linkOf(path);
     if (dir === undefined) return undefined;
     try {
-      const metadata = JSON.parse(readFileSync(join(dir, "metadata.json"), "utf8")) as Metadata;
+      const metadata = JSON.parse(readFileSync(join(dir, METADATA), "utf8")) as Metadata;
       return { dir, metadata };
     } catch {
       // Another process published the next one, and took this one away.
@@ -95,7 +96,7 @@ export async function publishEntry(
   try {
     const present = keepFiles(path, dir, options.keep ?? []);
     const metadata = await options.write(dir, present);
-    writeFileSync(join(dir, "metadata.json"), `${JSON.stringify(metadata, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(join(dir, METADATA), `${JSON.stringify(metadata, null, 2)}\n`, { mode: 0o600 });
     symlinkSync(join(GENERATIONS, basename(dir)), `${dir}.link`);
     renameSync(`${dir}.link`, path);
     return { dir, metadata };
@@ -106,6 +107,21 @@ export async function publishEntry(
     unfinished.delete(dir);
     await sweep(path, generations);
   }
+}
+
+/** Publishes an entry of one store under a name in another one; the files are shared. Gives `false` where there is no such entry. */
+export async function shareEntry(from: string, to: string): Promise<boolean> {
+  const found = openEntry(from);
+  if (found === undefined) return false;
+  await publishEntry(to, {
+    write(dir) {
+      for (const name of readdirSync(found.dir)) {
+        if (name !== METADATA) linkAll(join(found.dir, name), join(dir, name));
+      }
+      return Promise.resolve(found.metadata);
+    },
+  });
+  return true;
 }
 
 /** Takes files over from the present entry, which it gives. */
