@@ -39,6 +39,12 @@ async function call(program: string, args: readonly string[], { env, input }: Ca
 const runtimesBeside = (launcher: string): string[] =>
   readdirSync(join(launcher, "..")).filter((name) => name.startsWith(`.${basename(launcher)}-runtime-`));
 
+/** The file that holds our program: the bundle that Node runs, or the packed executable. */
+const mainOf = (runtimeDir: string): string => {
+  const bundle = join(runtimeDir, "app/main.cjs");
+  return existsSync(bundle) ? bundle : join(runtimeDir, "step-runner");
+};
+
 const PIECE = 'printf "%s," "$@" "$(cat)"';
 
 /** A program that stands in for one of GitLab's. */
@@ -102,7 +108,7 @@ describe("bootstrap", () => {
     const path = join(tempDir(), HELPER);
     cpSync(join(placed, ".."), join(path, ".."), { recursive: true });
     const [runtime = ""] = runtimesBeside(path);
-    const main = join(path, "..", runtime, "app/main.cjs");
+    const main = mainOf(join(path, "..", runtime));
     writeFileSync(main, "");
     expect(await call(placed, ["steps", "bootstrap", path])).toMatchObject({ code: 0 });
     expect(statSync(main).size).toBeGreaterThan(100);
@@ -170,10 +176,10 @@ describe("under the names of GitLab's programs", () => {
   /** The command under another name: as a link to the launcher, and to the bundle as npm makes it. */
   const named = (name: string): (readonly [string, ...string[]])[] => {
     const [runtime = ""] = runtimesBeside(placed);
-    return [placed, join(placed, "..", runtime, "app/main.cjs")].map((target) => {
+    return [placed, mainOf(join(placed, "..", runtime))].map((target) => {
       const link = join(tempDir(), name);
       symlinkSync(target, link);
-      return target === placed ? [link] : [process.execPath, link];
+      return target.endsWith(".cjs") ? [process.execPath, link] : [link];
     });
   };
 
@@ -292,7 +298,9 @@ describe("under the names of GitLab's programs", () => {
     chmodSync(file, 0o755);
     writeFileSync(file, Buffer.from([0, 1, 2, 3]));
     const strange = await call(placed, ["cache-archiver"], { env: { GITLAB_RUNNER_HELPER_ORIGINAL: file } });
-    expect(strange).toMatchObject({ code: null, stdout: "", stderr: expect.stringContaining("ENOEXEC") });
+    // Node aborts there.
+    expect([null, 1]).toContain(strange.code);
+    expect(strange).toMatchObject({ stdout: "", stderr: expect.stringContaining("ENOEXEC") });
   });
 });
 

@@ -5,7 +5,7 @@ import { BootstrapError } from "./bootstrap-error.ts";
 import { CERTIFICATES_NAME } from "./certificates.ts";
 import { installRuntime, makeFolder, totalBytes } from "./install-runtime.ts";
 import { LAUNCHER_CODES, launcherElf } from "./launcher-elf.ts";
-import { findRuntime } from "./runtime-source.ts";
+import { findRuntime, programOf } from "./runtime-source.ts";
 import { markSuperseded, sweepRuntimes } from "./sweep-runtimes.ts";
 
 /** The files that a bootstrap made. */
@@ -50,8 +50,7 @@ export function bootstrap(destination: string, options: BootstrapOptions = {}): 
     { text: "--library-path" },
     { beside: `${runtime}/lib` },
     ...source.manifest.loaderArgs.map((text) => ({ text })),
-    { beside: `${runtime}/node` },
-    { beside: `${runtime}/app/main.cjs` },
+    ...programOf(source.manifest).map((file) => ({ beside: `${runtime}/${file}` })),
   ];
   replaceFile(path, 0o755, (draft) => writeFileSync(draft, launcherElf(code, { program: `${runtime}/ld.so`, args })));
   copyExtras(options.root ?? "/", place.dir);

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { ownCommand } from "@steps/platform/runtime";
 import type { Start } from "./start.ts";
 
 /** The variable that names GitLab's own program. */
@@ -17,8 +18,8 @@ export function findOriginal({ name, launcher }: Start, env: Environment): strin
   if (env[PASSED_VARIABLE] === String(process.pid)) return undefined;
   const given = env[ORIGINAL_VARIABLE];
   if (given !== undefined && given !== "") return resolve(given);
-  const self = launcher ?? process.argv[1] ?? "";
-  const own = new Set([self, process.argv[1] ?? ""].map(real));
+  const self = launcher ?? ownCommand().at(-1) ?? "";
+  const own = new Set([self, ...ownCommand()].map(real));
   const folders = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
   return [join(dirname(self), `${name}.original`), ...folders.map((folder) => join(folder, name))].find(
     (path) => isProgram(path) && !own.has(real(path)),

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync,
 import { basename, dirname, join } from "node:path";
 import { findLibraries } from "@steps/containers/own-program";
 import { messageOf } from "@steps/model";
+import { packedProgram, runtimeVersion } from "@steps/platform/runtime";
 import { VERSION } from "../version.ts";
 import { BootstrapError } from "./bootstrap-error.ts";
 import { ownStart } from "./start.ts";
@@ -33,12 +34,16 @@ export interface RuntimeSource {
 }
 
 export const MANIFEST_NAME = "runtime.json";
+/** The program of a runtime folder: Node.js, which runs `app/main.cjs`. */
+const NODE_NAME = "node";
+/** The program of a runtime folder: the executable that holds ours. */
+const PACKED_NAME = "step-runner";
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 1_048_576;
 
 /**
- * Finds what the running program is made of: Node, its loader and libraries, and our bundle. A program that was started by
- * a launcher has them in one folder, with a manifest.
+ * Finds the files of the running program: Node and our bundle, or the executable that holds both; its loader and its libraries. A
+ * program that was started by a launcher has them in one folder, with a manifest.
  *
  * @throws {BootstrapError} BOOTSTRAP_UNSUPPORTED, BOOTSTRAP_BROKEN
  */
@@ -46,13 +51,14 @@ export function findRuntime(): RuntimeSource {
   const { runtimeDir } = ownStart();
   if (runtimeDir !== undefined)
     return { manifest: readManifest(runtimeDir), sourceOf: (file) => join(runtimeDir, file.path) };
-  const node = realpathSync(process.execPath);
-  const { loader, loaderArgs, libraries } = findLibraries(node);
+  const program = realpathSync(process.execPath);
+  const { loader, loaderArgs, libraries } = findLibraries(program);
+  const app = packedProgram() === undefined ? bundleFiles() : [];
   const sources = new Map([
     ["ld.so", loader],
-    ["node", node],
+    [packedProgram() === undefined ? NODE_NAME : PACKED_NAME, program],
     ...libraries.map(({ name, path }) => [`lib/${name}`, path] as const),
-    ...bundleFiles().map(({ name, path }) => [`app/${name}`, path] as const),
+    ...app.map(({ name, path }) => [`app/${name}`, path] as const),
   ]);
   const files = [...sources].map(([path, source]) => ({ path, ...measure(source) }));
   const digest = createHash("sha256")
@@ -60,7 +66,7 @@ export function findRuntime(): RuntimeSource {
     .digest("hex")
     .slice(0, 16);
   return {
-    manifest: { version: VERSION, node: process.version, digest, loaderArgs, files },
+    manifest: { version: VERSION, node: runtimeVersion(), digest, loaderArgs, files },
     sourceOf: (file) => sources.get(file.path) as string,
   };
 }
@@ -92,6 +98,11 @@ function measure(path: string): { readonly bytes: number; readonly sha256: strin
   } finally {
     closeSync(fd);
   }
+}
+
+/** Names the program of a runtime and the file that it runs, if it is one that runs files; both are paths in its folder. */
+export function programOf({ files }: RuntimeManifest): readonly string[] {
+  return files.some(({ path }) => path === PACKED_NAME) ? [PACKED_NAME] : [NODE_NAME, "app/main.cjs"];
 }
 
 /** Reads the manifest of a runtime folder. @throws {BootstrapError} BOOTSTRAP_BROKEN */

@@ -39,6 +39,30 @@ describe("the name we answer to", () => {
   });
 });
 
+describe("a packed executable", () => {
+  const main = "/$bunfs/root/step-runner";
+
+  test.each([
+    ["/usr/bin/step-runner", "step-runner"],
+    ["gitlab-runner-helper", "gitlab-runner-helper"],
+    ["./sr-linux-x64", "step-runner"],
+  ])("called as %s is %s", (calledAs, name) => {
+    const argv = ["bun", main, "x"];
+    expect(readStart({ execPath: "/usr/bin/sr", argv, env: {}, packed: { calledAs } })).toEqual({ name, args: ["x"] });
+  });
+
+  test("started by a launcher takes away what that adds", () => {
+    const argv = ["bun", main, "/v/gitlab-runner-helper", "step-runner", "x"];
+    const execPath = "/v/.x-runtime-1/ld.so";
+    expect(readStart({ execPath, argv, env: { "%D_A": "1" }, packed: { calledAs: "/v/x" } })).toEqual({
+      name: "step-runner",
+      args: ["x"],
+      launcher: "/v/gitlab-runner-helper",
+      runtimeDir: "/v/.x-runtime-1",
+    });
+  });
+});
+
 describe("what a launcher adds", () => {
   test("is taken away", () => {
     const { args, argv, runtimeDir } = launched(["/v/x", "x", "run", "--", "a"]);

@@ -1,4 +1,5 @@
 import { basename, dirname } from "node:path";
+import { type PackedProgram, packedProgram } from "@steps/platform/runtime";
 
 /** How this process was started. */
 export interface Start {
@@ -23,6 +24,8 @@ export interface StartedProcess {
   readonly execPath: string;
   readonly argv: string[];
   readonly env: Environment;
+  /** The executable that holds the program. Absent where a Node runs a file. */
+  readonly packed?: PackedProgram | undefined;
 }
 
 const NAMES = ["step-runner", "gitlab-runner-helper", "gitlab-runner"] as const;
@@ -34,20 +37,21 @@ let own: Start | undefined;
 
 /** How the running process was started; what the launcher changed in it is put right at the first call. */
 export function ownStart(): Start {
-  own ??= readStart(process);
+  own ??= readStart({ execPath: process.execPath, argv: process.argv, env: process.env, packed: packedProgram() });
   return own;
 }
 
-/** Reads how a process was started: by a launcher (`launcher-code.ts` says how) or by a Node of the machine. */
+/** Reads how a process was started: by a launcher (`launcher-code.ts` says how), by a Node of the machine, or as an executable. */
 export function readStart(started: StartedProcess): Start {
-  const { argv, execPath, env } = started;
+  const { argv, execPath, env, packed } = started;
   const runtimeDir = dirname(execPath);
-  const isLaunched = basename(execPath) === "ld.so" && dirname(dirname(argv[1] ?? "")) === runtimeDir;
+  const isOurs = packed !== undefined || dirname(dirname(argv[1] ?? "")) === runtimeDir;
+  const isLaunched = basename(execPath) === "ld.so" && isOurs;
   const [launcher, calledAs] = isLaunched ? argv.splice(2, 2) : [];
   if (isLaunched) revealVariables(env);
   const recovered = recoverArgs(env);
   return {
-    name: nameOf([calledAs, launcher, isLaunched ? undefined : argv[1]]),
+    name: nameOf([calledAs, launcher, isLaunched ? undefined : (packed?.calledAs ?? argv[1])]),
     args: argv.length > 2 ? argv.slice(2) : (recovered.args ?? []),
     ...(isLaunched && launcher !== undefined ? { launcher, runtimeDir } : {}),
     ...(argv.length > 2 || recovered.error === undefined ? {} : { error: recovered.error }),

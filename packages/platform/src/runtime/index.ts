@@ -3,5 +3,6 @@ export { holdOpen, letGo } from "./hold-open.ts";
 export { loginName } from "./login-name.ts";
 export { ownCommand } from "./own-command.ts";
 export { ownNode, type NodeProgram } from "./own-node.ts";
+export { type PackedProgram, packedProgram } from "./packed-program.ts";
 export { readPipe } from "./read-pipe.ts";
 export { runtimeVersion } from "./runtime-version.ts";
