@@ -20,7 +20,10 @@ export type CacheErrorCode =
   | "OFFLINE";
 
 /** A component could not be brought into the cache. The cause is the failure of the transport, archive or disk. */
-export class CacheError extends StepsError<CacheErrorCode> {}
+export class CacheError extends StepsError<CacheErrorCode> {
+  // It is told by its name, and a bundler may give the class another one.
+  override readonly name: string = "CacheError";
+}
 
 /** Tells whether something thrown is an error of the cache or of the transfer behind it (with this code). */
 export function isCacheError(error: unknown, code?: CacheErrorCode): error is CacheError {

@@ -8,7 +8,10 @@ export type ServicesErrorCode =
   | "SERVICES_LISTEN";
 
 /** The services could not be started. The cause is the failure of the disk or the socket. */
-export class ServicesError extends StepsError<ServicesErrorCode> {}
+export class ServicesError extends StepsError<ServicesErrorCode> {
+  // It is told by its name, and a bundler may give the class another one.
+  override readonly name: string = "ServicesError";
+}
 
 /** Whether something thrown is a `ServicesError` (with this code). */
 export function isServicesError(error: unknown, code?: ServicesErrorCode): error is ServicesError {

@@ -16,7 +16,10 @@ export type TransferErrorCode =
   | "CANCELLED";
 
 /** Something could not be brought here or sent there. The cause is the failure of the network or of the archive. */
-export class TransferError extends StepsError<TransferErrorCode> {}
+export class TransferError extends StepsError<TransferErrorCode> {
+  // It is told by its name, and a bundler may give the class another one.
+  override readonly name: string = "TransferError";
+}
 
 /** Throws `CANCELLED`, or the signal's own reason, once a signal is aborted. */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync,
 import { basename, dirname, join } from "node:path";
 import { findLibraries } from "@steps/containers/own-program";
 import { messageOf } from "@steps/model";
-import { packedProgram, runtimeVersion } from "@steps/platform/runtime";
+import { ownCommand, packedProgram, runtimeVersion } from "@steps/platform/runtime";
 import { VERSION } from "../version.ts";
 import { BootstrapError } from "./bootstrap-error.ts";
 import { ownStart } from "./start.ts";
@@ -51,7 +51,7 @@ export function findRuntime(): RuntimeSource {
   const { runtimeDir } = ownStart();
   if (runtimeDir !== undefined)
     return { manifest: readManifest(runtimeDir), sourceOf: (file) => join(runtimeDir, file.path) };
-  const program = realpathSync(process.execPath);
+  const program = realpathSync(ownCommand()[0]);
   const { loader, loaderArgs, libraries } = findLibraries(program);
   const app = packedProgram() === undefined ? bundleFiles() : [];
   const sources = new Map([

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { type PackedProgram, packedProgram } from "@steps/platform/runtime";
+import { ownCommand, type PackedProgram, packedProgram } from "@steps/platform/runtime";
 
 /** How this process was started. */
 export interface Start {
@@ -37,7 +37,7 @@ let own: Start | undefined;
 
 /** How the running process was started; what the launcher changed in it is put right at the first call. */
 export function ownStart(): Start {
-  own ??= readStart({ execPath: process.execPath, argv: process.argv, env: process.env, packed: packedProgram() });
+  own ??= readStart({ execPath: ownCommand()[0], argv: process.argv, env: process.env, packed: packedProgram() });
   return own;
 }
 

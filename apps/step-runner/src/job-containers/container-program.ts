@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFil
 import { dirname, join } from "node:path";
 import { privateDirectory } from "@steps/engine/runs";
 import { sha256 } from "@steps/platform";
+import { ownCommand, runtimeVersion } from "@steps/platform/runtime";
 import { bootstrap } from "../bootstrap/bootstrap.ts";
 import { VERSION } from "../version.ts";
 
@@ -26,11 +27,17 @@ export function containerProgram(stateDir: string): string {
 
 // Reading the whole program for its digest would take longer than a short job.
 function describeProgram(): string {
-  const bundle = dirname(realpathSync(process.argv[1] ?? ""));
-  const files = readdirSync(bundle).map((name) => join(bundle, name));
-  const facts = [realpathSync(process.execPath), ...files.toSorted()].map((path) => {
+  const [program, main] = ownCommand();
+  const facts = [realpathSync(program), ...(main === undefined ? [] : filesBeside(main))].map((path) => {
     const { size, mtimeMs } = statSync(path);
     return [path, size, mtimeMs];
   });
-  return sha256(JSON.stringify([VERSION, process.version, facts]));
+  return sha256(JSON.stringify([VERSION, runtimeVersion(), facts]));
+}
+
+function filesBeside(main: string): string[] {
+  const bundle = dirname(realpathSync(main));
+  return readdirSync(bundle)
+    .map((name) => join(bundle, name))
+    .toSorted();
 }

@@ -52,7 +52,7 @@ export async function nodeCommand(
   }
   const { workDir } = run.job;
   const { jobTmp } = run;
-  const launched = found.program === process.execPath ? launchedNode(join(jobTmp, "own-node")) : undefined;
+  const launched = found.program === ownNode()?.program ? launchedNode(join(jobTmp, "own-node")) : undefined;
   const words = ["node", ...(launched?.slice(1) ?? []), main];
   return { command: words, program: found.program, workDir, env: own };
 }

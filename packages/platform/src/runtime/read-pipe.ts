@@ -1,7 +1,6 @@
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import { bun } from "./engine.ts";
 
 /**
@@ -9,6 +8,24 @@ import { bun } from "./engine.ts";
  */
 export function readPipe(fd: number): Readable {
   if (bun === undefined) return new Socket({ fd, readable: true, writable: false });
-  const stream = Readable.fromWeb(bun.file(fd).stream() as ReadableStream);
-  return stream.on("close", () => closeSync(fd));
+  const reader = bun.file(fd).stream().getReader();
+  // The first read makes a descriptor of its own, so ours is not needed any more.
+  let ahead: ReturnType<typeof reader.read> | undefined = reader.read();
+  closeSync(fd);
+  // Whoever reads is told.
+  ahead.catch(() => {});
+  return new Readable({
+    read() {
+      const next = ahead ?? reader.read();
+      ahead = undefined;
+      next.then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: unknown) => this.destroy(error as Error),
+      );
+    },
+    destroy(error, done) {
+      const end = (): void => done(error);
+      reader.cancel().then(end, end);
+    },
+  });
 }

@@ -25,8 +25,9 @@ export class SpawnerProcess {
   #lastId = 0;
   #isReady = false;
 
-  constructor() {
-    const child = start();
+  /** @param node the program that runs it */
+  constructor(node: string) {
+    const child = start(node);
     this.#child = child;
     this.#gone = new Promise((resolve) => {
       child.on("exit", () => resolve());
@@ -117,8 +118,8 @@ export class SpawnerProcess {
   }
 }
 
-function start(): Child {
-  return spawn(process.execPath, [...NODE_OPTIONS, "-e", `(${String(runSpawner)})("${SPAWNER_TITLE}")`], {
+function start(node: string): Child {
+  return spawn(node, [...NODE_OPTIONS, "-e", `(${String(runSpawner)})("${SPAWNER_TITLE}")`], {
     cwd: "/",
     env: environment(),
     stdio: ["pipe", "pipe", "ignore", ...coverInherited()],

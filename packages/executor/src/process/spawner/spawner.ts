@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { ownNode } from "@steps/platform/runtime";
 import type { OutputPipes } from "../../output/output-pipes.ts";
 import type { NotSpawned, Spawned, SpawnOrder } from "./spawned.ts";
 import type { SpawnerProcess } from "./spawner-process.ts";
@@ -36,11 +37,13 @@ export class Spawner {
   }
 
   async #start(): Promise<void> {
-    // A Node that is started by a loader, or built into another program, cannot be started by its name.
-    if (!/^node(?:js)?$/.test(basename(process.execPath))) return;
+    // A Node that is started by a loader, or built into another program, cannot be started by its name. The packed executable is
+    // no Node, and starts processes without a copy of itself.
+    const node = ownNode()?.program ?? "";
+    if (!/^node(?:js)?$/.test(basename(node))) return;
     try {
       const { SpawnerProcess } = await import("./spawner-process.ts");
-      this.#process = new SpawnerProcess();
+      this.#process = new SpawnerProcess(node);
     } catch {
       // There is no room for it; maybe there is for the step.
     }
