@@ -2,12 +2,24 @@
 // whose files have changed since the last time, and needs no network when none have.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installedBun, ownTarget, packCommand, packedPath } from "./pack.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
+const command = join(bin, "step-runner");
 
 /** The environment in which programs of the set-up find the pinned Node and each other. */
 export const environment = {
@@ -17,7 +29,10 @@ export const environment = {
   DO_NOT_TRACK: "1",
 };
 
-/** Installs, builds and links what is missing. Exits the process when a part fails. */
+/**
+ * Installs, builds and links what is missing: `step-runner` is the packed executable where Bun was installed and can make one that
+ * starts, `step-runner-node` always runs on Node. Exits the process when a part fails.
+ */
 export function setUp() {
   const manifests = [
     "package.json",
@@ -25,8 +40,15 @@ export function setUp() {
     "pnpm-workspace.yaml",
     ...packageFolders().map((p) => `${p}/package.json`),
   ];
-  stamped("install", manifests, join(bin, "tsc"), install);
-  stamped("build", sources(), join(bin, "runner-bridge"), build);
+  stamped({ name: "install", files: manifests, isThere: () => existsSync(join(bin, "tsc")), work: install });
+  stamped({ name: "build", files: sources(), isThere: () => existsSync(join(bin, "step-runner-node")), work: build });
+  const target = ownTarget();
+  const bun = target && installedBun(target);
+  const packed = bun && packedPath(target);
+  // An older set-up writes its own command through the link.
+  const isThere = () =>
+    existsSync(command) && (bun === undefined || (statSync(packed, { throwIfNoEntry: false })?.size ?? 0) > 2 ** 20);
+  stamped({ name: "pack", files: packedSources(), facts: bun ?? "", isThere, work: () => chooseForm(bun && target) });
 }
 
 /** Runs a program of the set-up to its end and gives its exit code. */
@@ -39,14 +61,14 @@ export function run(command, args, options = {}) {
   return done.status ?? 1;
 }
 
-function stamped(name, files, witness, work) {
+function stamped({ name, files, facts = "", isThere, work }) {
   const file = join(root, ".setup", name);
-  const hash = createHash("sha256").update(root);
+  const hash = createHash("sha256").update(root).update(facts);
   for (const path of files) {
     if (existsSync(join(root, path))) hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));
   }
   const stamp = hash.digest("hex");
-  if (existsSync(witness) && existsSync(file) && readFileSync(file, "utf8") === stamp) return;
+  if (isThere() && existsSync(file) && readFileSync(file, "utf8") === stamp) return;
   work();
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, stamp);
@@ -70,14 +92,37 @@ function build() {
   check(quietly(join(bin, "rolldown"), ["-c", "rolldown.config.mjs"]), "Cannot bundle");
   for (const app of ["step-runner", "runner-bridge"]) {
     check(quietly("node", [join(root, "scripts", "code-cache.mjs"), app]), "Cannot keep the compiled code");
-    link(app, join(root, "apps", app, "dist", "main.cjs"));
+    link(app === "step-runner" ? "step-runner-node" : app, join(root, "apps", app, "dist", "main.cjs"));
   }
+}
+
+// The command is the same on Node, and starts and runs steps in a third of the time as an executable.
+function chooseForm(target) {
+  if (target !== undefined) {
+    process.stderr.write("Setting up: packing the command…\n");
+    try {
+      const packed = packCommand(target);
+      const started = spawnSync(packed, ["--version"], { encoding: "utf8", timeout: 30_000 });
+      if (started.status !== 0)
+        throw new Error(
+          started.error?.message ?? `it ended with ${started.signal ?? started.status} ${started.stderr}`,
+        );
+      rmSync(command, { force: true });
+      symlinkSync(relative(bin, packed), command);
+      return;
+    } catch (error) {
+      process.stderr.write(`Setting up: step-runner runs on Node, for want of an executable: ${error.message}\n`);
+    }
+  }
+  link("step-runner", join(root, "apps", "step-runner", "dist", "main.cjs"));
 }
 
 // pnpm's own shim starts four processes before Node; the command's start-up time is measured, so ours starts none.
 function link(name, main) {
   const pinned = join(bin, "node");
   const node = existsSync(pinned) ? pinned : process.execPath;
+  // It may be a link to an executable.
+  rmSync(join(bin, name), { force: true });
   writeFileSync(join(bin, name), `#!/bin/sh\nexec ${quote(node)} ${quote(main)} "$@"\n`);
   chmodSync(join(bin, name), 0o755);
 }
@@ -106,6 +151,26 @@ function packageFolders() {
           .map((name) => `${parent}/${name}`)
       : [],
   );
+}
+
+/** The files that the executable is made of: those of the command and of the packages that it names, and theirs. */
+function packedSources() {
+  const folders = new Set();
+  const add = (folder) => {
+    if (folders.has(folder)) return;
+    folders.add(folder);
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    for (const name of Object.keys(dependencies))
+      if (name.startsWith("@steps/")) add(name.replace("@steps", "packages"));
+  };
+  add("apps/step-runner");
+  const nested = [...folders].flatMap((folder) => [`${folder}/package.json`, ...walk(`${folder}/src`)]);
+  return [
+    "scripts/pack.mjs",
+    "scripts/setup.mjs",
+    ".setup/install",
+    ...nested.filter((path) => !path.endsWith(".test.ts")),
+  ];
 }
 
 function sources() {
