@@ -12,7 +12,7 @@ export type EngineFlagOptions = Partial<
 >;
 
 /** The options that a command gives to its engine besides the flags. */
-export interface OwnEngineOptions extends Pick<EngineOptions, "reaper" | "pipeReserve"> {
+export interface OwnEngineOptions extends Pick<EngineOptions, "reaper" | "pipeReserve" | "spawner"> {
   /** Files that are no part of a local component, though they may lie in its folder. */
   readonly excluded?: readonly (string | undefined)[];
 }

@@ -1,6 +1,6 @@
 import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
-import type { LoadedStep, PipeReserve, Reaper } from "@steps/executor";
+import type { LoadedStep, PipeReserve, Reaper, Spawner } from "@steps/executor";
 import type { StepReference } from "@steps/model/reference";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import type { LoadOptions } from "./load-options.ts";
 import { StepLoader } from "./load-step.ts";
 import { type RecoveredPipeline, recoverPipeline } from "./pipeline/recover-pipeline.ts";
 import { PipelineRecording, type PipelineRecordingOptions } from "./pipeline/pipeline-recording.ts";
-import { closeRunDirectory, type RunDirectory } from "./run-directory.ts";
+import { closeRunDirectories, type RunDirectory } from "./run-directory.ts";
 import { type Recovered, recover } from "./recover.ts";
 import { replay, type ReplayOptions, type ReplayReport } from "./replay.ts";
 import { run, type RunContext, type RunHooks, type RunOptions, type RunResult } from "./run.ts";
@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly pipeReserve?: PipeReserve;
   /** Ends what runs if we are killed; for a process that starts many. Default: one for each run, if there is a `program`. */
   readonly reaper?: Reaper;
+  /** Starts the processes of all runs; for a process that starts many. Default: each long run has one of its own. */
+  readonly spawner?: Spawner;
   /** Default: the user's directory, see `userDirectories()`. */
   readonly cacheDir?: string;
   readonly stateDir?: string;
@@ -87,7 +89,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { traceSync = "background", runner } = options;
   const { program: makeProgram } = options;
   const program = makeProgram === undefined ? undefined : () => makeProgram(stateDir);
-  const { pipeReserve, reaper } = options;
+  const { pipeReserve, reaper, spawner } = options;
   const context: RunContext = {
     cache,
     cacheDir,
@@ -98,6 +100,7 @@ export function createEngine(options: EngineOptions): Engine {
     program,
     pipeReserve,
     reaper,
+    spawner,
     hasLegacyRefs,
     allowedExports: options.allowedExports ?? [],
     sources: options.sources ?? [],
@@ -113,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
     check: async (root, loadOptions) => (await import("./check/check.ts")).check(context, root, loadOptions),
     [Symbol.asyncDispose]: async () => {
-      for (const directory of ended.splice(0)) closeRunDirectory(directory, stateDir);
+      closeRunDirectories(ended.splice(0), stateDir);
       await cache[Symbol.asyncDispose]();
     },
   };

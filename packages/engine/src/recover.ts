@@ -6,7 +6,7 @@ import type { StepRecordJson, TraceJson } from "@steps/proto";
 import { EngineError } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
 import {
-  closeRunDirectory,
+  closeRunDirectories,
   describeRun,
   isAlive,
   isClosed,
@@ -58,7 +58,7 @@ function usedContainers(record: StepRecordJson = {}): boolean {
 function forget(run: RunDirectory | undefined, stateDir: string): void {
   if (run === undefined || isClosed(run)) return;
   removeTemporary(run);
-  closeRunDirectory(run, stateDir);
+  closeRunDirectories([run], stateDir);
 }
 
 function locate(given: string): string {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
 import {
-  closeRunDirectory,
+  closeRunDirectories,
   createRunDirectory,
   isAlive,
   isClosed,
@@ -34,7 +34,7 @@ describe("run directories", () => {
     const state = join(tempDir(), "state");
     const run = createRunDirectory(state);
     expect([isAlive(run), isClosed(run)]).toEqual([true, false]);
-    closeRunDirectory(run, state);
+    closeRunDirectories([run], state);
     expect(isClosed(run)).toBe(true);
   });
 
@@ -70,14 +70,14 @@ describe("run directories", () => {
     const state = join(tempDir(), "state");
     const running = createRunDirectory(state);
     const justEnded = createRunDirectory(state);
-    closeRunDirectory(justEnded, state);
+    closeRunDirectories([justEnded], state);
     const longEnded = createRunDirectory(state);
-    closeRunDirectory(longEnded, state);
+    closeRunDirectories([longEnded], state);
     utimesSync(join(longEnded.path, "closed"), 1, 1);
     for (let index = 0; index < 130; index += 1) {
       const run = createRunDirectory(state);
       writeFileSync(join(run.path, "owner"), "4194305 1 boot");
-      closeRunDirectory(run, state);
+      closeRunDirectories([run], state);
     }
     expect([running, justEnded, longEnded].map(({ path }) => existsSync(path))).toEqual([true, true, false]);
     const left = listRuns(state).length;

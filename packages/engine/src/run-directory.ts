@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { privateDirectory } from "./directories.ts";
@@ -24,6 +25,9 @@ const SWEEP_EVERY = 10;
 /** The two kinds of directories that there are below the state directory: of runs of jobs, and of pipelines of such runs. */
 export type RunKind = "runs" | "pipelines";
 
+/** The name of this process, see `ownerOf()`. */
+let ownName: string | undefined;
+
 /** Makes the directory of a new run below the state directory. Names sort by time. */
 export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): RunDirectory {
   const traceId = randomBytes(16).toString("hex");
@@ -32,7 +36,7 @@ export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): Ru
   mkdirSync(path, { mode: 0o700 });
   const directory = describeRun(path, traceId);
   mkdirSync(directory.tmp, { mode: 0o700 });
-  writeFileSync(join(path, "owner"), ownerOf(process.pid), { mode: 0o600 });
+  writeFileSync(join(path, "owner"), (ownName ??= ownerOf(process.pid)), { mode: 0o600 });
   return directory;
 }
 
@@ -46,11 +50,15 @@ export function listRuns(stateDir: string, kind: RunKind = "runs"): RunDirectory
     .map((name) => describeRun(join(runs, name), name.slice(-32)));
 }
 
-/** Marks a run as ended, and forgets the oldest ended ones beyond those that are kept. */
-export function closeRunDirectory(directory: RunDirectory, stateDir: string, kind: RunKind = "runs"): void {
-  writeFileSync(join(directory.path, "closed"), "", { mode: 0o600 });
+/** Marks runs as ended, and forgets the oldest ended ones beyond those that are kept. */
+export function closeRunDirectories(
+  directories: readonly RunDirectory[],
+  stateDir: string,
+  kind: RunKind = "runs",
+): void {
+  for (const { path } of directories) writeFileSync(join(path, "closed"), "", { mode: 0o600 });
   const { length } = readdirSync(runsDirectory(stateDir, kind));
-  if (length <= KEPT_RUNS || length % SWEEP_EVERY !== 0) return;
+  if (length <= KEPT_RUNS || length % SWEEP_EVERY >= directories.length) return;
   for (const old of listRuns(stateDir, kind).slice(KEPT_RUNS)) {
     if (!isAlive(old) || isLongClosed(old)) removeTree(old.path);
   }
@@ -59,6 +67,12 @@ export function closeRunDirectory(directory: RunDirectory, stateDir: string, kin
 /** Removes what a run's steps needed while they ran. What cannot be removed, such as files of another user, stays. */
 export function removeTemporary(directory: RunDirectory): void {
   removeTree(directory.tmp);
+}
+
+/** The same on another thread; it never rejects. */
+export async function removeTemporaryBeside(directory: RunDirectory): Promise<void> {
+  // Most jobs leave it empty.
+  await rmdir(directory.tmp).catch(() => removeTemporary(directory));
 }
 
 function isLongClosed(directory: RunDirectory): boolean {

@@ -1,5 +1,5 @@
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
-import { execute, type PipeReserve, Reaper } from "@steps/executor";
+import { execute, type PipeReserve, Reaper, type Spawner } from "@steps/executor";
 import { exitCodeOf, type Job, mapObject, type Outcome, type RuntimeString, sensitive } from "@steps/model";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { Resource, RunNote, StepEvent } from "@steps/model/event";
@@ -15,7 +15,7 @@ import { LazyActionHost } from "./github/lazy-action-host.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
 import { reaperCommand } from "./reap-runs.ts";
-import { createRunDirectory, removeTemporary, type RunDirectory } from "./run-directory.ts";
+import { createRunDirectory, removeTemporaryBeside, type RunDirectory } from "./run-directory.ts";
 import { maskedJournal } from "./mask-journal.ts";
 import { describeRuntime } from "./runtime.ts";
 import { type OutputListener, StepLogFile } from "./step-log-file.ts";
@@ -96,6 +96,7 @@ export interface RunContext {
   readonly sources: readonly ComponentSource[];
   readonly pipeReserve: PipeReserve | undefined;
   readonly reaper: Reaper | undefined;
+  readonly spawner: Spawner | undefined;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
@@ -123,11 +124,12 @@ export async function run(
   const { unbegun } = options;
   const executed =
     unbegun === undefined ? await executeJob(context, { ...options, job }, parts) : { outcome: unbegun, outputs: {} };
+  const removal = removeTemporaryBeside(directory);
   const { outputs } = executed;
   const outcome = journal.failure === undefined ? executed.outcome : failedOutcome(journal.failure, hooks);
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
   await recording.maskLate(directory.journal);
-  removeTemporary(directory);
+  await removal;
   context.ended.push(directory);
   const { error } = outcome;
   const { root, count } = journal;
@@ -279,6 +281,7 @@ async function executeJob(context: RunContext, options: RunOptions, parts: RunPa
       cookie: directory.traceId,
       reaper,
       pipeReserve: context.pipeReserve,
+      spawner: context.spawner,
       outerCookie: process.env["STEP_RUNNER_COOKIE"],
       hurry: options.hurry,
       timeoutMs: options.timeoutMs,

@@ -42,11 +42,11 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
   const { pipeReserve: reserve, reaper: maker } = request;
   const pipes = new OutputPipePool(request.jobTmp, { reserve, maker });
   pipes.prepare();
-  const spawner = new Spawner(request.spawnerAfter);
+  const own = request.spawner === undefined ? new Spawner(request.spawnerAfter) : undefined;
   const run = createRun(request, {
     hooks,
     pipes,
-    spawner,
+    spawner: request.spawner ?? (own as Spawner),
     starts: new Slots(STARTS_AT_ONCE),
     signal: stop.signal,
   });
@@ -55,7 +55,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
     return { outcome, outputs };
   } finally {
     stop.release();
-    await Promise.all([pipes.close(), spawner.close()]);
+    await Promise.all([pipes.close(), own?.[Symbol.asyncDispose]()]);
     const { cookie, hurry, state } = run;
     const { since } = state;
     const graceMs = Math.min(SURVIVOR_GRACE_MS, run.graceMs);

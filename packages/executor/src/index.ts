@@ -8,5 +8,6 @@ export type { ActionRunner } from "./run/action-runner.ts";
 export type { ExecuteHooks, ExecuteRequest, LoadedStep, LoadFrom, LoadStep } from "./run/run.ts";
 export { PipeReserve } from "./output/pipe-reserve.ts";
 export { Reaper } from "./process/reaper.ts";
+export { Spawner } from "./process/spawner/spawner.ts";
 export type { StepLog } from "./output/step-log.ts";
 export { endGroup, killSurvivors } from "./process/terminate.ts";

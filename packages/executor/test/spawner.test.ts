@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpecDefinition } from "@steps/model/definition";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cancelled } from "../src/index.ts";
+import { Cancelled, Spawner } from "../src/index.ts";
 import { eventOf, exec, isAlive, item, run, type Ran, sequence, type Setup, sh, statuses } from "./harness.ts";
 import { parentName, spawnersOf, untilReady } from "./spawners.ts";
 
@@ -59,6 +59,17 @@ describe("a run of many processes", () => {
     expect(streams["stdout"]).toBe(many.map((_, i) => `steps-spawner\nout ${i}\n`).join(""));
     expect(streams["stderr"]).toBe(many.map((_, i) => `err ${i}\n`).join(""));
     expect(ran.leftInTmp).toEqual([]);
+  });
+
+  test("shares a spawner with other runs that were given the same, and leaves it to them", async () => {
+    await using shared = new Spawner(0);
+    const first = await run(sequence([item(sh(untilReady)), item(sh("echo $PPID"))]), { spawner: shared });
+    const [second, third] = await Promise.all(
+      ["echo b $PPID", "echo c $PPID"].map((text) => run(sequence([item(sh(text))]), { spawner: shared })),
+    );
+    const pid = first.output.trim();
+    expect([pid]).toEqual(spawnersOf(process.pid).map(String));
+    expect([second?.output, third?.output]).toEqual([`b ${pid}\n`, `c ${pid}\n`]);
   });
 
   test("carries 10 MB", async () => {

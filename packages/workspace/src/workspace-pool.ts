@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Snapshot } from "./take-snapshot.ts";
-import type { Workspaces } from "./workspaces.ts";
+import type { TreeRemover, Workspaces } from "./workspaces.ts";
 
 /** More folders of ended jobs than this are not left on the disk for later: who ends another one waits. */
 const MAX_REMOVALS = 4;
@@ -18,13 +18,16 @@ interface Copy {
 export class WorkspacePool implements AsyncDisposable {
   readonly #snapshot: Snapshot;
   readonly #workspaces: Workspaces;
+  readonly #remover: TreeRemover | undefined;
   readonly #stop = new AbortController();
   readonly #removals = new Set<Promise<void>>();
   #expected = 0;
   #spare: Copy | undefined;
 
-  constructor(snapshot: Snapshot, workspaces: Workspaces) {
+  /** @param remover takes the work of removing off this process. Default: none does */
+  constructor(snapshot: Snapshot, workspaces: Workspaces, remover?: TreeRemover) {
     this.#snapshot = snapshot;
+    this.#remover = remover;
     this.#workspaces = workspaces;
   }
 
@@ -93,7 +96,7 @@ export class WorkspacePool implements AsyncDisposable {
 
   async #remove(target: string): Promise<void> {
     // What cannot be removed is tried once more at the end, and said then.
-    const removal = this.#workspaces.remove(target).catch(() => {});
+    const removal = this.#workspaces.remove(target, this.#remover).catch(() => {});
     this.#removals.add(removal);
     void removal.then(() => this.#removals.delete(removal));
     while (this.#removals.size > MAX_REMOVALS) await Promise.race(this.#removals);

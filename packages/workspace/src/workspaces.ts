@@ -5,6 +5,11 @@ import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@ste
 
 let count = 0;
 
+/** A program beside us that removes folders. It says whether one is gone; `undefined`: it cannot be asked. */
+export interface TreeRemover {
+  removeTree(path: string): Promise<boolean> | undefined;
+}
+
 /** The folders of the jobs of this process below a state directory. They go when it ends, or when the next process finds it gone. */
 export class Workspaces implements AsyncDisposable {
   readonly #root: string;
@@ -38,9 +43,10 @@ export class Workspaces implements AsyncDisposable {
     }
   }
 
-  /** Removes one workspace, also the folders in it that its job has closed to itself. */
-  async remove(workspace: string): Promise<void> {
-    await removeAll(join(workspace, ".."));
+  /** Removes one workspace, also the folders in it that its job has closed to itself. @param remover is asked first */
+  async remove(workspace: string, remover?: TreeRemover): Promise<void> {
+    const path = join(workspace, "..");
+    if ((await remover?.removeTree(path)) !== true) await removeAll(path);
   }
 
   /** Removes what is in a workspace, which can be made anew then. */

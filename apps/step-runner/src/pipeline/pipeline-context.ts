@@ -4,7 +4,7 @@ import { assertWritable } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { PipelineRecording } from "@steps/engine/pipeline";
-import { PipeReserve, privateDirectory, Reaper, reaperCommand, userDirectories } from "@steps/engine/runs";
+import { PipeReserve, privateDirectory, Reaper, reaperCommand, Spawner, userDirectories } from "@steps/engine/runs";
 import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, type PipelineEvent, Places } from "@steps/pipeline";
@@ -52,10 +52,23 @@ export interface PipelineContext {
   readonly onEvent: (event: PipelineEvent, path: string) => void;
 }
 
+/** The pipeline that a context is opened for. */
+export interface PipelineProject extends Pick<LocalPipeline, "language"> {
+  /** The file, as the user named it. */
+  readonly path: string;
+  /** The folder of the project: absolute. */
+  readonly project: string;
+  /** How many jobs there are, at least. */
+  readonly jobCount: number;
+}
+
+/** Fewer jobs would wait longer for a process that starts theirs than they gain by it. */
+const MANY_JOBS = 16;
+
 /** Opens what the jobs of a pipeline share. To be disposed when all have ended. */
 export async function openPipelineContext(
   options: PipelineOptions,
-  { path, project, language }: { readonly path: string; readonly project: string } & Pick<LocalPipeline, "language">,
+  { path, project, language, jobCount }: PipelineProject,
 ): Promise<PipelineContext & AsyncDisposable> {
   await using open = new AsyncDisposableStack();
   const stop = open.use(new StopSignals());
@@ -68,12 +81,14 @@ export async function openPipelineContext(
   await workspaces.sweep();
   // The jobs share what each run starts beside its steps otherwise.
   const reaper = open.use(new Reaper(reaperCommand(ownProgram(stateDir), stateDir)));
-  const pipeReserve = open.use(new PipeReserve(workspaces.next(), reaper));
-  const engine = open.use(openEngine(options, { excluded: [outputFile], reaper, pipeReserve }));
+  const placeCount = options.jobs ?? availableParallelism();
+  const pipeReserve = open.use(new PipeReserve(workspaces.next(), { maker: reaper, sharedBy: placeCount }));
+  const spawner = open.use(new Spawner(jobCount < MANY_JOBS ? undefined : 0));
+  const engine = open.use(openEngine(options, { excluded: [outputFile], reaper, pipeReserve, spawner }));
   const snapshot = options.inPlace
     ? undefined
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
-  const pool = snapshot && open.use(new WorkspacePool(snapshot, workspaces));
+  const pool = snapshot && open.use(new WorkspacePool(snapshot, workspaces, reaper));
   const recording = open.use(
     engine.recordPipeline({
       language,
@@ -91,7 +106,7 @@ export async function openPipelineContext(
     recording,
     stop,
     view,
-    places: new Places(options.jobs ?? availableParallelism()),
+    places: new Places(placeCount),
     shells: options.shellOnFailure ? new FailureShells() : undefined,
     project,
     stateDir,

@@ -62,7 +62,8 @@ async function runAll(
   requireTerminal(options);
   hideEnvironment();
   const { outputFile } = options;
-  await using context = await openPipelineContext(options, { path, project, language: found.language });
+  const { language, graph } = found;
+  await using context = await openPipelineContext(options, { path, project, language, jobCount: graph.length });
   const { view, stop, recording } = context;
   for (const source of found.sources) recordSource(context, source);
   const results = await found.run(context);

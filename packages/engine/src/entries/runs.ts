@@ -1,5 +1,5 @@
 // The folders of runs: to find them, to end what a killed runner left, and to read their journals.
-export { killSurvivors, PipeReserve, Reaper } from "@steps/executor";
+export { killSurvivors, PipeReserve, Reaper, Spawner } from "@steps/executor";
 export { type Directories, privateDirectory, userDirectories } from "../directories.ts";
 export { foldJournal, type FoldedJournal } from "../fold-journal.ts";
 export { reaperCommand, reapRuns } from "../reap-runs.ts";

@@ -12,7 +12,7 @@ import {
 } from "@steps/trace/pipeline";
 import { JournalFile } from "../journal-file.ts";
 import type { RunContext, RunHooks, RunResult } from "../run.ts";
-import { closeRunDirectory, createRunDirectory, type RunDirectory } from "../run-directory.ts";
+import { closeRunDirectories, createRunDirectory, type RunDirectory } from "../run-directory.ts";
 
 /** The pipeline that is recorded. */
 export interface PipelineRecordingOptions {
@@ -174,7 +174,7 @@ export class PipelineRecording implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#journal[Symbol.asyncDispose]();
-    if (this.#isFinished) closeRunDirectory(this.#directory, this.#context.stateDir, "pipelines");
+    if (this.#isFinished) closeRunDirectories([this.#directory], this.#context.stateDir, "pipelines");
   }
 
   #append(event: PipelineJournalEvent): void {

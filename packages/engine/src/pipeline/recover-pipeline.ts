@@ -5,7 +5,7 @@ import type { PipelineTraceJson, TraceJson } from "@steps/proto";
 import { createPipelineRecorder, parsePipelineJournal } from "@steps/trace/pipeline";
 import { EngineError } from "../engine-error.ts";
 import { recover, type Recovered } from "../recover.ts";
-import { closeRunDirectory, describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "../run-directory.ts";
+import { closeRunDirectories, describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "../run-directory.ts";
 
 /** The journal of a pipeline that became a trace, with those of its runs. */
 export interface RecoveredPipeline extends Omit<Recovered, "trace"> {
@@ -44,7 +44,7 @@ export async function recoverPipeline(stateDir: string, given?: string): Promise
     killed: runs.found.reduce((sum, { killed }) => sum + killed, 0),
     close: () => {
       for (const run of runs.found) run.close();
-      if (!isClosed(directory)) closeRunDirectory(directory, stateDir, "pipelines");
+      if (!isClosed(directory)) closeRunDirectories([directory], stateDir, "pipelines");
     },
   };
 }

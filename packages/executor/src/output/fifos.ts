@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { closeSync, constants, existsSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { searchPath } from "./search-path.ts";
 
@@ -55,5 +55,25 @@ export function removeFifos(fifos: Fifos): void {
     rmdirSync(fifos.dir);
   } catch {
     // They are gone already, or they go with the job's directory.
+  }
+}
+
+/** Whether nobody reads the pipes of a pair, so that they can serve another process. */
+export function areUnread({ stdout, stderr }: Fifos): boolean {
+  return !hasReader(stdout) && !hasReader(stderr);
+}
+
+// A process may open what it writes to for reading, and would then take what the next one writes. To open a pipe for
+// writing without waiting fails if there is no reader.
+function hasReader(path: string): boolean {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENXIO";
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { readPipe } from "@steps/platform/runtime";
-import { type Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
+import { areUnread, type Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
@@ -80,12 +80,13 @@ export class OutputPipePool {
   async close(): Promise<void> {
     const next = await this.#next;
     this.#next = undefined;
-    for (const fifos of [...this.#free.splice(0), ...(next === undefined ? [] : [next])]) removeFifos(fifos);
+    for (const fifos of [...this.#free.splice(0), ...(next === undefined ? [] : [next])])
+      if (this.#reserve?.giveBack(fifos) !== true) removeFifos(fifos);
   }
 
   async #take(): Promise<Fifos | undefined> {
     for (let fifos = this.#free.pop(); fifos !== undefined; fifos = this.#free.pop()) {
-      if (!hasReader(fifos.stdout) && !hasReader(fifos.stderr)) return fifos;
+      if (areUnread(fifos)) return fifos;
       removeFifos(fifos);
     }
     const next = this.#next;
@@ -101,21 +102,6 @@ export class OutputPipePool {
     const [fifos] = await makeFifos(this.#dir, 1, this.#maker);
     this.#hasFifos = fifos !== undefined;
     return fifos;
-  }
-}
-
-// A process may open what it writes to for reading, and would then take what the next one writes. To open a pipe for
-// writing without waiting fails if there is no reader.
-function hasReader(path: string): boolean {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ENXIO";
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

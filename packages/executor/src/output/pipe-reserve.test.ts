@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,6 +54,21 @@ describe("PipeReserve", () => {
     }
     for (let i = 0; i < 400 && readdirSync(parent).length > 0; i++) await sleep(10);
     expect(readdirSync(parent)).toEqual([]);
+  });
+
+  test("gives a pair again that was given back, where runs share them, unless somebody reads it", async () => {
+    const parent = tempDir();
+    using reserve = new PipeReserve(parent, { sharedBy: 1 });
+    const pair = await taken(reserve, parent);
+    expect(reserve.giveBack(pair)).toBe(true);
+    expect(reserve.take(parent)).toBe(pair);
+    const reader = openSync(pair.stderr, constants.O_RDONLY | constants.O_NONBLOCK);
+    expect(reserve.giveBack(pair)).toBe(true);
+    expect((await taken(reserve, parent)).dir).not.toBe(pair.dir);
+    closeSync(reader);
+    expect(existsSync(pair.dir)).toBe(false);
+    using other = new PipeReserve(parent);
+    expect(other.giveBack(pair)).toBe(false);
   });
 
   test("gives nothing that somebody has removed, or that cannot be moved", async () => {

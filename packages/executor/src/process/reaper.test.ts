@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -44,12 +44,37 @@ test("makes pipes, many at once, and goes without running its program", async ()
   expect(reaper.makePipes(dir)).toBeUndefined();
 });
 
+test("removeTree() removes folders beside the making of pipes, and says what it could not remove", async () => {
+  const dir = tempDir();
+  using reaper = new Reaper([]);
+  const folders = ["a b", "it's", "$HOME", "-rf"].map((name) => join(dir, name));
+  for (const folder of folders) mkdirSync(join(folder, "inner/$(touch x)"), { recursive: true });
+  const removed = Promise.all(folders.map((folder) => reaper.removeTree(folder)));
+  expect(await makeFifos(dir, 3, reaper)).toHaveLength(3);
+  expect(await removed).toEqual([true, true, true, true]);
+  for (const folder of folders) expect(existsSync(folder)).toBe(false);
+  expect(await reaper.removeTree("/proc/self/fd")).toBe(false);
+  expect(reaper.removeTree("relative")).toBeUndefined();
+  expect(reaper.removeTree(`${dir}/two\n/lines`)).toBeUndefined();
+});
+
+test("a reaper leaves no ended process behind while it goes on", async () => {
+  const dir = tempDir();
+  using reaper = new Reaper(["true", dir]);
+  for (let i = 0; i < 20; i++) expect(await reaper.removeTree(join(dir, `none-${i}`))).toBe(true);
+  const [shell] = processesWith(dir).filter((pid) => argumentsOf(pid).includes("steps-reaper"));
+  const children = readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8").trim();
+  // The last one is taken leave of with the next.
+  expect(children.split(" ").length).toBeLessThanOrEqual(2);
+});
+
 test("a reaper that was killed is done without", async () => {
   const dir = tempDir();
   const reaper = new Reaper(["touch", join(dir, "witness")]);
   await vi.waitUntil(() => processesWith(`${dir}/witness`).length === 1, WAIT);
   for (const pid of processesWith(`${dir}/witness`)) process.kill(pid, "SIGKILL");
   expect(await makeFifos(dir, 2, reaper)).toHaveLength(2);
+  expect((await reaper.removeTree(dir)) ?? false).toBe(false);
   reaper[Symbol.dispose]();
 });
 

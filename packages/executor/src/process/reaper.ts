@@ -10,10 +10,15 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 /** The name under which the system lists a reaper. */
 export const REAPER_NAME = "steps-reaper";
 
-/** The shell reads folders to make pipes in, and then a word that all is well. Without that word its user was killed. */
-const SCRIPT = `while IFS= read -r dir; do
-case $dir in
-/*) if mkfifo -m 600 "$dir/stdout" "$dir/stderr" </dev/null; then echo 1; else echo 0; fi ;;
+/**
+ * The shell reads folders: a number before one says that it is to be removed, which nobody waits for; in the others it makes pipes. Then
+ * it reads a word that all is well. Without that word its user was killed. To ask for the jobs takes leave of those that have ended.
+ */
+const SCRIPT = `while IFS= read -r line; do
+case $line in
+/*) if mkfifo -m 600 "$line/stdout" "$line/stderr" </dev/null; then echo 1; else echo 0; fi ;;
+*\\ /*) jobs >/dev/null
+if rm -rf "\${line#* }"; then echo "\${line%% *} 1"; else echo "\${line%% *} 0"; fi </dev/null & ;;
 *) exit ;;
 esac
 done
@@ -30,13 +35,15 @@ const PASSED = [
 
 /**
  * A small process, a shell, that outlives us. If we are killed, it runs a program that ends what we have started; it knows by
- * the end of its standard input, which nobody but us holds open. Until then it makes named pipes: one process does both, so
- * that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
+ * the end of its standard input, which nobody but us holds open. Until then it makes named pipes and removes folders: one process
+ * does it all, so that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
  */
 export class Reaper implements PipeMaker, Disposable {
   /** The shell. Absent when it could not be started. */
   readonly #child: Child | undefined;
   readonly #waiting: ((isMade: boolean) => void)[] = [];
+  readonly #removals = new Map<string, (isRemoved: boolean) => void>();
+  #lastRemoval = 0;
   #isOver = false;
 
   /** @param program that is run when we are gone, with its arguments */
@@ -47,13 +54,18 @@ export class Reaper implements PipeMaker, Disposable {
   }
 
   makePipes(dir: string): Promise<boolean> | undefined {
-    const child = this.#child;
-    if (this.#isOver || child === undefined || !dir.startsWith("/") || dir.includes("\n")) return undefined;
-    return new Promise((resolve) => {
-      holdOpen(child.stdout);
-      this.#waiting.push(resolve);
-      child.stdin.write(`${dir}\n`);
-    });
+    return this.#ask(dir, dir, (resolve) => this.#waiting.push(resolve));
+  }
+
+  /**
+   * Removes a folder with all that is in it beside what else is done, and says whether it is gone. `undefined`: it cannot be
+   * asked. Never rejects.
+   *
+   * @param path absolute
+   */
+  removeTree(path: string): Promise<boolean> | undefined {
+    const id = String(++this.#lastRemoval);
+    return this.#ask(path, `${id} ${path}`, (resolve) => this.#removals.set(id, resolve));
   }
 
   /** Lets it go. */
@@ -63,11 +75,24 @@ export class Reaper implements PipeMaker, Disposable {
     this.#stop();
   }
 
+  #ask(path: string, line: string, wait: (resolve: (isDone: boolean) => void) => void): Promise<boolean> | undefined {
+    const child = this.#child;
+    if (this.#isOver || child === undefined || !path.startsWith("/") || path.includes("\n")) return undefined;
+    return new Promise((resolve) => {
+      holdOpen(child.stdout);
+      wait(resolve);
+      child.stdin.write(`${line}\n`);
+    });
+  }
+
   #listen(child: Child): void {
     const { stdin, stdout } = child;
+    let rest = "";
     stdout.setEncoding("latin1").on("data", (text: string) => {
-      for (const answer of text.replaceAll("\n", "")) this.#waiting.shift()?.(answer === "1");
-      if (this.#waiting.length === 0) letGo(stdout);
+      const lines = `${rest}${text}`.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(line);
+      if (this.#waiting.length + this.#removals.size === 0) letGo(stdout);
     });
     // There is no shell, or somebody has killed it.
     for (const source of [child, stdin, stdout]) source.on("error", () => this.#stop());
@@ -77,9 +102,20 @@ export class Reaper implements PipeMaker, Disposable {
     letGo(stdout);
   }
 
+  #take(line: string): void {
+    const [first = "", answer] = line.split(" ");
+    if (answer === undefined) {
+      this.#waiting.shift()?.(first === "1");
+      return;
+    }
+    this.#removals.get(first)?.(answer === "1");
+    this.#removals.delete(first);
+  }
+
   #stop(): void {
     this.#isOver = true;
-    for (const resolve of this.#waiting.splice(0)) resolve(false);
+    for (const resolve of [...this.#waiting.splice(0), ...this.#removals.values()]) resolve(false);
+    this.#removals.clear();
   }
 }
 

@@ -44,6 +44,8 @@ export interface ExecuteRequest {
   readonly pipeReserve?: PipeReserve;
   /** Ends the processes if the runner is killed, and makes pipes until then. Absent: a killed runner leaves its processes. */
   readonly reaper?: Reaper;
+  /** Starts the processes of this run and of others. Default: the run has one of its own. */
+  readonly spawner?: Spawner;
   /** The number of processes after which a smaller process is started that starts all others. Default: see `Spawner`. */
   readonly spawnerAfter?: number;
   /** The time that the whole job may take, in milliseconds. Default: as long as it needs. */

@@ -84,7 +84,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
     const folders = prepareFolders(stateDir);
     const { program } = options;
     const reaper = program && new Reaper(reaperCommand(program(stateDir), stateDir));
-    const reserve = new PipeReserve(folders.pipes, reaper);
+    const reserve = new PipeReserve(folders.pipes, { maker: reaper });
     const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
     const jobs = await loadJobs({ folders, tombstones, clock, onNote });
     return new ServiceJobTable({

@@ -8,10 +8,10 @@ import type { SpawnerProcess } from "./spawner-process.ts";
 const DEFAULT_AFTER = 64;
 
 /**
- * Starts the processes of a run from a small process beside us. A process is started by copying the one that starts it, and
+ * Starts the processes of a run, or of several that belong together, from a small process beside us. A process is started by copying the one that starts it, and
  * ours is large. Only a run that starts many gets one; without it, or when it is lost, we start them ourselves.
  */
-export class Spawner {
+export class Spawner implements AsyncDisposable {
   readonly #after: number;
   #count = 0;
   #starting: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class Spawner {
   }
 
   /** Ends it; when this is fulfilled nothing of it is left. */
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#starting;
     await this.#process?.close();
   }
