@@ -1,0 +1,12 @@
+export type { ServerArtifact } from "./server-artifacts.ts";
+export type { DigestOfFiles, ServerCache } from "./server-caches.ts";
+export type { ServerImage } from "./server-containers.ts";
+export {
+  type ServerJobRequest,
+  type ServerPayload,
+  type ServerPipeline,
+  serverPipeline,
+  type ServerPipelineOptions,
+} from "./server-pipeline.ts";
+export type { ServerHook, ServerScript } from "./server-scripts.ts";
+export type { ServerVariable } from "./server-variables.ts";
