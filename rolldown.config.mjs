@@ -23,13 +23,13 @@ function checkNode(app) {
 }
 
 export default defineConfig(
-  ["step-runner", "runner-bridge"].map((app) => ({
+  ["step-runner", "runner-bridge", "pod"].map((app) => ({
     input: `apps/${app}/src/main.ts`,
     platform: "node",
     resolve: { conditionNames: ["steps-source", "import", "node", "default"] },
     logLevel: "warn",
-    // Parts of ssh2 and ws that are compiled for the machine where there is a compiler; both run without.
-    external: ["cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],
+    // PGlite reads its program and its files beside its own module, so it stays a package. Others: parts of ssh2, ws and pg that are compiled for the machine where there is a compiler; all run without.
+    external: ["@electric-sql/pglite", "pg-native", "cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],
     output: {
       dir: `${apps}/${app}/dist`,
       format: "cjs",

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { COMMAND_EXITS, JOB_EXITS, REPLAY_EXITS } from "../packages/model/src/exit-codes.ts";
 
 const root = join(import.meta.dirname, "..");
-const GROUPS = ["", "steps", "trace", "cache"];
+const GROUPS = ["", "steps", "trace", "cache", "token"];
 const ORDER = ["ci", "local", "run", "compile", "validate", "explain", "lock", "replay"];
 
 const programs = [
   { name: "step-runner", commands: await readCommands("step-runner") },
   { name: "runner-bridge", commands: await readCommands("runner-bridge") },
+  { name: "pod", commands: await readCommands("pod") },
 ];
 for (const [name, text] of [
   ["cli.md", document(programs)],

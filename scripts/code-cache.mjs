@@ -43,6 +43,7 @@ const TRAINING = {
     { args: ["pipeline"] },
   ],
   "runner-bridge": [{ args: ["list", "--socket", "/nowhere"] }],
+  pod: [{ args: ["jobs"] }],
 };
 
 /** Writes `code.bin` of an app. */

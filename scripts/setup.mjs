@@ -41,7 +41,7 @@ export function setUp() {
     ...packageFolders().map((p) => `${p}/package.json`),
   ];
   stamped({ name: "install", files: manifests, isThere: () => existsSync(join(bin, "tsc")), work: install });
-  stamped({ name: "build", files: sources(), isThere: () => existsSync(join(bin, "step-runner-node")), work: build });
+  stamped({ name: "build", files: sources(), isThere: () => existsSync(join(bin, "pod")), work: build });
   const target = ownTarget();
   const bun = target && installedBun(target);
   const packed = bun && packedPath(target);
@@ -90,7 +90,7 @@ function build() {
   }
   check(quietly(join(bin, "tsc"), ["-b"]), "Cannot build");
   check(quietly(join(bin, "rolldown"), ["-c", "rolldown.config.mjs"]), "Cannot bundle");
-  for (const app of ["step-runner", "runner-bridge"]) {
+  for (const app of ["step-runner", "runner-bridge", "pod"]) {
     check(quietly("node", [join(root, "scripts", "code-cache.mjs"), app]), "Cannot keep the compiled code");
     link(app === "step-runner" ? "step-runner-node" : app, join(root, "apps", app, "dist", "main.cjs"));
   }

@@ -71,7 +71,7 @@ function otherVersion(pack: Buffer): Buffer {
 }
 
 // Node prints a warning at the first dynamic import of a chunk that is loaded with kept code.
-test.each(["step-runner", "runner-bridge"])("no chunk of %s imports a module of Node dynamically", (app) => {
+test.each(["step-runner", "runner-bridge", "pod"])("no chunk of %s imports a module of Node dynamically", (app) => {
   const dist = join(built, "../..", app, "dist");
   const chunks = readdirSync(dist).filter((name) => name.endsWith(".cjs"));
   expect(chunks.length).toBeGreaterThan(5);

@@ -13,7 +13,7 @@ function majorOf(node: string): number {
   return Number(/^v(\d+)/.exec(spawnSync(node, ["--version"], { encoding: "utf8" }).stdout)?.[1] ?? Infinity);
 }
 
-describe.each(["step-runner", "runner-bridge"])("%s on a Node that is too old", (app) => {
+describe.each(["step-runner", "runner-bridge", "pod"])("%s on a Node that is too old", (app) => {
   const main = join(apps, app, "dist", "main.cjs");
   const { engines } = JSON.parse(readFileSync(join(apps, app, "package.json"), "utf8")) as {
     readonly engines: { readonly node: string };

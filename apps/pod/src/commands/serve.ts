@@ -1,0 +1,131 @@
+import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
+import { errors } from "@steps/console/terminal";
+import type { PodLog } from "@steps/pods";
+import { reportFlags, stateFlags } from "../pod-flags.ts";
+import { StopSignals } from "../signals.ts";
+import { stateDirectory } from "../state-directory.ts";
+
+const flags = {
+  host: flag.text({
+    placeholder: "ADDRESS",
+    summary: "The address to listen on; 0.0.0.0 for runners on other machines",
+    default: "127.0.0.1",
+    env: "POD_HOST",
+  }),
+  port: flag.integer({
+    summary: "The port to listen on; 0 for any that is free",
+    default: "8929",
+    max: 65_535,
+    env: "POD_PORT",
+  }),
+  url: flag.text({
+    placeholder: "URL",
+    summary: "The URL at which runners reach the pod, if it is another one",
+    env: "POD_PUBLIC_URL",
+  }),
+  pod: flag.integer({
+    summary: "The number of the pod among several behind a router",
+    default: "1",
+    min: 1,
+    max: 9000,
+    env: "POD_NUMBER",
+  }),
+  database: flag.text({
+    placeholder: "URL",
+    summary: "A PostgreSQL for several processes of the pod, postgres://…; by default one is built in",
+    env: "POD_DATABASE",
+  }),
+  ...stateFlags,
+  ...reportFlags,
+  ...grouped("Jobs", {
+    "poll-hold": flag.duration({
+      summary: "How long a runner's request for a job waits",
+      default: "50s",
+      env: "POD_POLL_HOLD",
+    }),
+    lease: flag.duration({
+      summary: "How long a runner has to confirm a job before another gets it",
+      default: "60s",
+      env: "POD_LEASE",
+    }),
+    silence: flag.duration({
+      summary: "A job fails when its runner was not heard of for so long",
+      default: "1h",
+      env: "POD_SILENCE",
+    }),
+    "artifact-limit": flag.size({
+      summary: "The size that an artifact may have",
+      default: "1024",
+      env: "POD_ARTIFACT_LIMIT",
+    }),
+    "trace-limit": flag.size({
+      summary: "The size that the trace of a job may have",
+      default: "64",
+      env: "POD_TRACE_LIMIT",
+    }),
+    "registration-token": flag.text({
+      placeholder: "TOKEN",
+      summary: "Lets runners register themselves with this token, as they did formerly; better in the variable",
+      env: "POD_REGISTRATION_TOKEN",
+    }),
+  }),
+};
+type Options = OptionsOf<typeof flags>;
+
+export const serve = defineCommand({
+  name: "serve",
+  summary: "Run a pod: keep pipelines and give their jobs to runners that ask for them",
+  usage: "[flags]",
+  description: [
+    "Listens until SIGTERM or SIGINT. Runners that wait are told that there is nothing, and jobs that run go on: their runners find " +
+      "the pod again. Everything is in the state directory, or in the database, so that a pod that was killed is simply started again.",
+    "Runners are gitlab-runner, runner-bridge, and everything else that speaks GitLab's runner API.",
+  ],
+  flags,
+  positionals: { min: 0, max: 0 },
+  examples: [
+    ["pod serve", "a pod of this machine, with nothing to set up"],
+    ["pod serve --host 0.0.0.0 --url https://ci.example.org", "a pod behind a proxy, for runners of other machines"],
+    ["pod serve --database postgres://pod@db/pod --pod 2", "a process of pod 2, which may have several"],
+  ],
+  run,
+});
+
+async function run(options: Options): Promise<number> {
+  const { servePod } = await import("@steps/pods");
+  using stop = new StopSignals();
+  const log = logTo(options.report);
+  const pod = await servePod(
+    {
+      pod: options.pod,
+      stateDir: options.stateDir ?? stateDirectory(process.env),
+      databaseUrl: options.database,
+      url: options.url,
+      pollHoldMs: options.pollHold,
+      leaseSeconds: Math.ceil(options.lease / 1000),
+      silenceSeconds: Math.ceil(options.silence / 1000),
+      artifactLimit: options.artifactLimit,
+      traceLimit: options.traceLimit,
+      registrationToken: options.registrationToken,
+      log,
+    },
+    { host: options.host, port: options.port },
+  );
+  log("info", `Pod ${options.pod} is listening at ${pod.url}`, { pid: process.pid });
+  if (!stop.signal.aborted)
+    await new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve(), { once: true }));
+  await pod.stop();
+  return 0;
+}
+
+/** One line an event: for people, or JSON with a time. */
+function logTo(report: "text" | "json"): PodLog {
+  return (level, message, facts = {}) => {
+    if (report === "json") {
+      void errors.writeLines(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...facts })}\n`);
+      return;
+    }
+    const details = Object.entries(facts).map(([name, value]) => ` ${name}=${String(value)}`);
+    void errors.writeLines(`pod: ${level === "info" ? "" : `${level}: `}${message}${details.join("")}\n`);
+  };
+}

@@ -1,0 +1,18 @@
+import type { Program } from "@steps/console";
+
+/** The program `pod`. */
+export const program: Program = {
+  name: "pod",
+  summary: "Keeps pipelines and hands their jobs to runners, by GitLab's runner API",
+  commands: {
+    serve: async () => (await import("./commands/serve.ts")).serve,
+    "create-runner": async () => (await import("./commands/create-runner.ts")).createRunner,
+    runners: async () => (await import("./commands/runners.ts")).runners,
+    jobs: async () => (await import("./commands/jobs.ts")).jobs,
+    trace: async () => (await import("./commands/trace.ts")).trace,
+    cancel: async () => (await import("./commands/cancel.ts")).cancel,
+    retry: async () => (await import("./commands/retry.ts")).retry,
+    "token inspect": async () => (await import("./commands/token-inspect.ts")).tokenInspect,
+  },
+  permissionHint: "A pod keeps its files below XDG_STATE_HOME or HOME; --state-dir names another folder.",
+};

@@ -1,0 +1,42 @@
+import { hurryOutput } from "@steps/console/terminal";
+import { exitCodeOf } from "@steps/model";
+
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+type Signal = (typeof SIGNALS)[number];
+
+/** The signals that ask a program to stop: the first is heeded, the second does not wait for anything. */
+export class StopSignals implements Disposable {
+  readonly #stop = new AbortController();
+  readonly #hurry = new AbortController();
+  readonly #handlers = SIGNALS.map((name) => [name, () => this.#take(name)] as const);
+  #first: Signal | undefined;
+
+  constructor() {
+    for (const [name, handler] of this.#handlers) process.on(name, handler);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
+  }
+
+  /** The exit code of a program that was stopped by these signals; `undefined` if nobody asked it to stop. */
+  get exitCode(): number | undefined {
+    return this.#first === undefined ? undefined : exitCodeOf({ status: "cancelled", signal: this.#first });
+  }
+
+  #take(name: Signal): void {
+    // Who asks twice waits neither for the job nor for the reader of its output.
+    hurryOutput();
+    if (this.#first !== undefined) this.#hurry.abort();
+    this.#first ??= name;
+    this.#stop.abort();
+  }
+
+  [Symbol.dispose](): void {
+    for (const [name, handler] of this.#handlers) process.off(name, handler);
+  }
+}

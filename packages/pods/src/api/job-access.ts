@@ -1,0 +1,65 @@
+import type { BuildScope } from "@steps/pod-tokens";
+import { tokenFingerprint, verifyBuildToken } from "@steps/pod-tokens";
+import { HEADERS, tokensOf } from "@steps/runner-api";
+import { HttpError } from "../http/http-error.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { findJob, isInHand, type Job, type JobState } from "../jobs/job.ts";
+import type { Pod } from "../pod/pod.ts";
+
+/** What a call about a job wants to do with it. */
+export interface AccessRequest {
+  readonly jobId: number;
+  readonly scope: BuildScope;
+  /** The token of the body, for calls that may have it there. */
+  readonly bodyToken?: string | undefined;
+  /** An attempt that has ended may ask, too: its update may be the repetition of one that did arrive. */
+  readonly allowsEnded?: boolean;
+}
+
+/** The job that the caller's token stands for. Of artifacts it may be another one than the path names. */
+export interface JobAccess {
+  readonly job: Job;
+  readonly token: string;
+}
+
+/**
+ * Lets a runner to its job. Whoever has no token of this pod gets the same answer, whatever the job: 403, by which the runner
+ * stops. Who has one for this job is told the state.
+ */
+export async function accessJob(pod: Pod, exchange: Exchange, request: AccessRequest): Promise<JobAccess> {
+  const tokens = tokensOf(exchange.headers, { token: request.bodyToken });
+  for (const token of tokens) {
+    const verdict = verifyBuildToken(token, {
+      keys: pod.keys.verify,
+      issuer: pod.issuer,
+      pod: pod.settings.pod,
+      now: Date.now() / 1000,
+      scope: request.scope,
+      jobId: request.jobId,
+    });
+    if (!verdict.accepted) continue;
+    const { claims } = verdict;
+    const job = await findJob(pod.database, claims.jobId);
+    if (job === undefined) continue;
+    if (job.attempt === claims.attempt && (isInHand(job.state) || request.allowsEnded === true)) return { job, token };
+    throw stopped(pod, job, claims.attempt);
+  }
+  pod.metrics.add("tokens_refused_total", { kind: "job" });
+  pod.settings.log("warning", "A token for a job was refused", {
+    job: request.jobId,
+    token: tokens[0] === undefined ? "none" : tokenFingerprint(tokens[0]),
+  });
+  throw forbidden("failed");
+}
+
+function stopped(pod: Pod, job: Job, attempt: number): HttpError {
+  if (job.attempt === attempt && job.state !== "pending") return forbidden(job.state);
+  pod.metrics.add("attempts_superseded_total");
+  pod.settings.log("info", "A runner whose attempt does not count any more was stopped", { job: job.id, attempt });
+  return forbidden("canceled");
+}
+
+/** The answer that makes a runner stop. */
+export function forbidden(state: JobState): HttpError {
+  return new HttpError(403, "403 Forbidden", { [HEADERS.jobStatus]: state });
+}

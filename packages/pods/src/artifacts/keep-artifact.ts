@@ -1,0 +1,63 @@
+import { mkdir, open, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Database } from "../database/database.ts";
+import type { Job } from "../jobs/job.ts";
+import type { ReceivedFile } from "./receive-file.ts";
+
+/** What an artifact is, besides its bytes. */
+export interface ArtifactFacts {
+  readonly type: string;
+  readonly format: string;
+  /** Seconds. Null: never. */
+  readonly expiresIn: number | null;
+  /** The variables of a `dotenv` report. */
+  readonly variables: Readonly<Record<string, string>> | undefined;
+}
+
+/** The outcome: kept, there already with the same bytes, there with others, or of an attempt that does not count any more. */
+export type Kept = "kept" | "same" | "other" | "superseded";
+
+/**
+ * Keeps a file that was received as the artifact of a job. It is in its place before the row says so, and only the row makes it an
+ * artifact: that of an attempt that was superseded meanwhile never becomes one.
+ */
+export async function keepArtifact(
+  database: Database,
+  folder: string,
+  job: Job,
+  file: ReceivedFile,
+  facts: ArtifactFacts,
+): Promise<Kept> {
+  const object = join("objects", String(Math.floor(job.id / 1000)), `${job.id}.${job.attempt}.${basename(file.path)}`);
+  const target = join(folder, object);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await rename(file.path, target);
+  await syncFolder(dirname(target));
+  return await database.transaction(async (sql) => {
+    const rows = await sql.query(
+      `SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND state IN ('assigned', 'running', 'canceling') FOR UPDATE`,
+      [job.id, job.attempt],
+    );
+    if (rows.length === 0) return "superseded";
+    const [known] = await sql.query<{ sha256: string }>(
+      "SELECT sha256 FROM artifacts WHERE job_id = $1 AND type = $2",
+      [job.id, facts.type],
+    );
+    if (known !== undefined) return known.sha256 === file.sha256 ? "same" : "other";
+    await sql.query(
+      `INSERT INTO artifacts (job_id, attempt, type, format, filename, size, sha256, object, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))`,
+      [job.id, job.attempt, facts.type, facts.format, file.filename, file.size, file.sha256, object, facts.expiresIn],
+    );
+    await sql.query("UPDATE jobs SET dotenv = coalesce($2::jsonb, dotenv), seen_at = now() WHERE id = $1", [
+      job.id,
+      facts.variables === undefined ? null : JSON.stringify(facts.variables),
+    ]);
+    return "kept";
+  });
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, "r");
+  await folder.sync();
+}

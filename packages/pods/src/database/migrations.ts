@@ -1,0 +1,4 @@
+import { JOBS } from "./migrations/0001-jobs.ts";
+
+/** The statements that make the tables, by the version that they lead to. One that has landed is never changed. */
+export const MIGRATIONS: readonly (readonly string[])[] = [JOBS];

@@ -1,0 +1,101 @@
+import { messageOf } from "@steps/model";
+import { Pool, type PoolConfig, TypeOverrides, types } from "pg";
+import { type Database, DatabaseError, type Sql } from "./database.ts";
+import { openHints } from "./postgres-hints.ts";
+
+/** The number of statements that a process runs at once. */
+const CONNECTIONS = 16;
+const CONNECT_TIMEOUT_MS = 5_000;
+const ATTEMPTS = 5;
+/** A deadlock, and a serialization that failed. */
+const GIVEN_UP: ReadonlySet<string> = new Set(["40P01", "40001"]);
+
+/**
+ * Opens a PostgreSQL that several processes of one pod may share.
+ *
+ * @throws {DatabaseError} when it cannot be reached
+ */
+export async function openPostgres(url: string): Promise<Database> {
+  const settings: PoolConfig = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    max: CONNECTIONS,
+    application_name: "pod",
+    types: exactNumbers(),
+  };
+  const pool = new Pool(settings);
+  // A connection that breaks while nobody uses it is replaced by the next statement.
+  pool.on("error", () => {});
+  const database: Database = {
+    kind: "postgres",
+    query: async (text, values = []) => await answered(async () => (await pool.query(text, [...values])).rows),
+    transaction: async (work) =>
+      await answered(async () => await repeated(async () => await inTransaction(pool, work))),
+    ...openHints(settings, async (text, values) => void (await pool.query(text, values))),
+  };
+  const { close } = database;
+  await database.query("SELECT 1");
+  return {
+    ...database,
+    async close() {
+      await close();
+      await pool.end();
+    },
+  };
+}
+
+async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("BEGIN");
+    const done = await work({ query: async (text, values = []) => (await client.query(text, [...values])).rows });
+    await client.query("COMMIT");
+    return done;
+  } catch (error) {
+    await client.query("ROLLBACK").catch((failure: Error) => (broken = failure));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Repeats a transaction that the database gave up for the sake of another one. */
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !GIVEN_UP.has(String((error as { readonly code?: unknown } | null)?.code)))
+        throw error;
+    }
+  }
+}
+
+// Ids, sizes and counts stay far below the numbers that JavaScript has exactly.
+function exactNumbers(): TypeOverrides {
+  const overrides = new TypeOverrides();
+  overrides.setTypeParser(types.builtins.INT8, Number);
+  return overrides;
+}
+
+/** Names the failure of a connection, so that callers can tell it from a mistake in a statement. */
+async function answered<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    throw new DatabaseError("DATABASE_UNAVAILABLE", `The database does not answer: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The codes of SQL for a lost connection, a server that stops or starts, and too many connections; else those of the system. */
+const UNAVAILABLE = /^(?:08|57P|53300)|^E[A-Z]+$/;
+
+function isConnectionFailure(error: unknown): boolean {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (typeof code === "string") return UNAVAILABLE.test(code);
+  return error instanceof Error && /connection|timeout/i.test(error.message);
+}

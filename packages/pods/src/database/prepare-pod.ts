@@ -1,0 +1,23 @@
+import { type Database, DatabaseError } from "./database.ts";
+
+/** Each pod has so many ids, so that a job's id says whose it is. */
+const IDS_PER_POD = 1_000_000_000_000;
+const SEQUENCES = ["job_ids", "pipeline_ids", "project_ids", "group_ids", "runner_ids", "manager_ids"];
+
+/**
+ * Gives a new database the number of its pod, and the ids that belong to it.
+ *
+ * @throws {DatabaseError} when the database is that of another pod
+ */
+export async function preparePod(database: Database, pod: number): Promise<void> {
+  const first = (pod - 1) * IDS_PER_POD + 1;
+  await database.transaction(async (sql) => {
+    const made = await sql.query("INSERT INTO pod (number) VALUES ($1) ON CONFLICT DO NOTHING RETURNING number", [pod]);
+    const [row] = await sql.query<{ number: number }>("SELECT number FROM pod");
+    if (row?.number !== pod)
+      throw new DatabaseError("DATABASE_INVALID", `The database is that of pod ${row?.number}, not of pod ${pod}`);
+    if (made.length === 0) return;
+    for (const sequence of SEQUENCES)
+      await sql.query(`CREATE SEQUENCE ${sequence} MINVALUE ${first} MAXVALUE ${first + IDS_PER_POD - 1}`);
+  });
+}

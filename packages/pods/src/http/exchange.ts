@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpError } from "./http-error.ts";
+
+/** The longest time in which a message has to arrive whole. */
+const BODY_TIMEOUT_MS = 30_000;
+
+/** A request with the answer to it. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly #left = new AbortController();
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.response = response;
+    const [path, query] = splitOnce(request.url ?? "", "?");
+    this.path = path;
+    this.query = new URLSearchParams(query);
+    response.once("close", () => {
+      if (!response.writableFinished) this.#left.abort();
+    });
+  }
+
+  get headers(): IncomingMessage["headers"] {
+    return this.request.headers;
+  }
+
+  /** Aborted when the one who asks has gone away before the answer. */
+  get left(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  /** Whether the answer can still reach the one who asked. */
+  get isOpen(): boolean {
+    return !this.#left.signal.aborted && this.response.socket?.destroyed === false && this.response.socket.writable;
+  }
+
+  /** Reads the whole body. @throws {HttpError} 413 when it is longer, 408 when it takes too long */
+  async body(maxBytes: number): Promise<Buffer> {
+    if (Number(this.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => this.request.destroy(), BODY_TIMEOUT_MS);
+    try {
+      for await (const chunk of this.request) {
+        size += (chunk as Buffer).length;
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        chunks.push(chunk as Buffer);
+      }
+    } catch (error) {
+      throw error instanceof HttpError ? error : new HttpError(400, "The body did not arrive whole");
+    } finally {
+      clearTimeout(timer);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  /** Answers without a body. */
+  empty(status: number, headers: Readonly<Record<string, string>> = {}): void {
+    this.#write(status, headers, undefined);
+  }
+
+  /** Answers with a JSON text, or with a value that becomes one. */
+  json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    this.#write(status, { "content-type": "application/json", ...headers }, Buffer.from(text));
+  }
+
+  /** Answers with a text. */
+  text(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
+    this.#write(status, { "content-type": "text/plain; charset=utf-8", ...headers }, Buffer.from(text));
+  }
+
+  /** Answers with bytes. */
+  bytes(status: number, bytes: Buffer, headers: Readonly<Record<string, string>> = {}): void {
+    this.#write(status, { "content-type": "application/octet-stream", ...headers }, bytes);
+  }
+
+  #write(status: number, headers: Readonly<Record<string, string>>, body: Buffer | undefined): void {
+    if (this.response.headersSent || this.response.destroyed) return;
+    // What is left of a body that nobody reads would be taken for the next request.
+    if (!this.request.complete) this.response.setHeader("connection", "close");
+    const length = body === undefined && status === 204 ? {} : { "content-length": String(body?.length ?? 0) };
+    this.response.writeHead(status, { ...length, ...headers });
+    this.response.end(body);
+  }
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, `The body is larger than ${maxBytes} bytes`);
+}

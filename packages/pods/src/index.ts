@@ -1,0 +1,11 @@
+export { type PodAddress, readAddress } from "./admin/admin-token.ts";
+export type { JobView } from "./admin/job-list.ts";
+export type { PipelineView } from "./admin/pipeline-calls.ts";
+export type { NewRunner } from "./admin/runner-calls.ts";
+export { DatabaseError, type DatabaseErrorCode } from "./database/database.ts";
+export type { JobState } from "./jobs/job.ts";
+export { type JobRequest, type PipelineRequest, PipelineRequestError } from "./pipelines/pipeline-request.ts";
+export type { PodLog, PodOptions } from "./pod/pod-options.ts";
+export type { RunnerChange } from "./runners/change-runner.ts";
+export type { RunnerView } from "./runners/list-runners.ts";
+export { type ListenOptions, type ServedPod, servePod } from "./serve/serve-pod.ts";

@@ -1,0 +1,109 @@
+import { mintBuildToken } from "@steps/pod-tokens";
+import { FAILURE_REASONS } from "@steps/runner-api";
+import { type JobPayload, PAYLOAD } from "@steps/runner-api/job";
+import type { Bound } from "../pipelines/bind-jobs.ts";
+import type { Pod } from "../pod/pod.ts";
+import type { ClaimedJob } from "../queue/claim-jobs.ts";
+import type { Runner } from "../runners/runner.ts";
+
+/** The starts of tokens that no trace may show. */
+const MASKED_PREFIXES = ["glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-"];
+
+/** What is the same whichever job it is, where the definition of the job says nothing. */
+const DEFAULTS = {
+  allow_git_fetch: true,
+  variables: [],
+  steps: [],
+  hooks: [],
+  image: null,
+  services: [],
+  artifacts: [],
+  cache: [],
+  credentials: [],
+  dependencies: [],
+  secrets: {},
+};
+
+/** A job as its runner gets it, with a token for this attempt. */
+export interface CompletedPayload {
+  readonly json: string;
+  readonly token: string;
+}
+
+/** Puts the payload of a claimed job together. @throws when what was stored makes none */
+export function completePayload(pod: Pod, job: ClaimedJob, runner: Runner, managerId: number): CompletedPayload {
+  const bound = job.bound as Bound;
+  const token = mintBuildToken(pod.keys.active, {
+    issuer: pod.issuer,
+    jobId: job.id,
+    routing: { pod: pod.settings.pod, group: job.group_ids[0], project: job.project_id },
+    podName: `pod-${pod.settings.pod}`,
+    runnerId: runner.id,
+    managerId,
+    attempt: job.attempt,
+    now: Date.now() / 1000,
+    timeoutSeconds: job.timeout_s,
+    dependencies: bound.dependencies?.map(({ id }) => id),
+  });
+  const given = { ...DEFAULTS, ...job.payload } as unknown as JobPayload;
+  const payload: JobPayload = {
+    ...given,
+    id: job.id,
+    token,
+    job_info: aboutJob(pod, job),
+    runner_info: { timeout: job.timeout_s, uuid: String(runner.id), runner_session_url: null },
+    variables: [...given.variables, ...(bound.variables ?? []), ...ownVariables(pod, job, runner, token)],
+    dependencies: (bound.dependencies ?? []).map((dependency) => ({ ...dependency, token })),
+    features: {
+      trace_sections: true,
+      token_mask_prefixes: MASKED_PREFIXES,
+      failure_reasons: FAILURE_REASONS,
+      ...(given.features as object | undefined),
+    },
+  };
+  return { json: PAYLOAD.write(payload), token };
+}
+
+function aboutJob(pod: Pod, job: ClaimedJob): JobPayload["job_info"] {
+  return {
+    id: job.id,
+    name: job.name,
+    stage: job.stage,
+    pipeline_id: job.pipeline_id,
+    project_id: job.project_id,
+    project_name: job.project_path.slice(job.project_path.lastIndexOf("/") + 1),
+    project_full_path: job.project_path,
+    namespace_id: job.group_ids.at(-1) ?? job.project_id,
+    root_namespace_id: job.group_ids[0] ?? job.project_id,
+    organization_id: 1,
+    instance_id: String(pod.settings.pod),
+    instance_uuid: pod.uuid,
+    user_id: 1,
+    scoped_user_id: null,
+    time_in_queue_seconds: Math.max(0, job.waited_s),
+    project_jobs_running_on_instance_runners_count: String(job.active),
+    queue_size: 0,
+    queue_depth: 0,
+  };
+}
+
+/** What is known only now. It stands last, so that no definition can say otherwise. */
+function ownVariables(pod: Pod, job: ClaimedJob, runner: Runner, token: string): JobPayload["variables"] {
+  const url = pod.settings.url ?? "";
+  const plain = {
+    CI_JOB_ID: String(job.id),
+    CI_PIPELINE_ID: String(job.pipeline_id),
+    CI_PROJECT_ID: String(job.project_id),
+    CI_RUNNER_ID: String(runner.id),
+    CI_RUNNER_DESCRIPTION: runner.description,
+    CI_RUNNER_TAGS: JSON.stringify(runner.tags),
+    CI_SERVER_URL: url,
+    CI_API_V4_URL: `${url}/api/v4`,
+  };
+  const shown = Object.entries(plain).map(([key, value]) => variable(key, value, false));
+  return [...shown, variable("CI_JOB_TOKEN", token, true)];
+}
+
+function variable(key: string, value: string, masked: boolean): JobPayload["variables"][number] {
+  return { key, value, public: !masked, masked, file: false, raw: true };
+}

@@ -1,0 +1,37 @@
+/** The settings of a pod. */
+export interface PodOptions {
+  /** The number of the pod, 1 to 9000: its tokens and the ids of its jobs tell it. Default: 1. */
+  readonly pod?: number | undefined;
+  /** The folder for its files, and for its database unless there is a URL. */
+  readonly stateDir: string;
+  /** A PostgreSQL that several processes of the pod share: `postgres://…`. Default: an embedded database. */
+  readonly databaseUrl?: string | undefined;
+  /** The URL at which runners reach the pod. Default: that of its own port. */
+  readonly url?: string | undefined;
+  /** Milliseconds for which a request for a job waits. Default: 50 s. */
+  readonly pollHoldMs?: number | undefined;
+  /** Seconds that a runner has to confirm a job; twice as many for runners that do not know how. Default: 60. */
+  readonly leaseSeconds?: number | undefined;
+  /** The most bytes of one artifact. Default: 1 GiB. */
+  readonly artifactLimit?: number | undefined;
+  /** The most bytes of the trace of a job. Default: 64 MiB. */
+  readonly traceLimit?: number | undefined;
+  /** The token with which runners register themselves, as they did formerly. Default: they cannot. */
+  readonly registrationToken?: string | undefined;
+  /** Seconds without a word of its runner after which a running job has failed. Default: one hour. */
+  readonly silenceSeconds?: number | undefined;
+  /** Takes what the pod has to tell: no line holds a token. */
+  readonly log?: PodLog | undefined;
+}
+
+/** Takes one event of a pod with its facts. */
+export type PodLog = (
+  level: "info" | "warning" | "error",
+  message: string,
+  facts?: Readonly<Record<string, unknown>>,
+) => void;
+
+/** The settings with their defaults. */
+export type PodSettings = Required<Omit<PodOptions, Optional>> & Pick<PodOptions, Optional>;
+
+type Optional = "databaseUrl" | "url" | "registrationToken";

@@ -1,0 +1,83 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
+import type { Database } from "../database/database.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { PodKeys } from "../keys/pod-keys.ts";
+import { JobQueue } from "../queue/job-queue.ts";
+import { Managers } from "../runners/managers.ts";
+import { databaseTraces } from "../traces/database-traces.ts";
+import { fileTraces } from "../traces/file-traces.ts";
+import type { TraceStore } from "../traces/trace-store.ts";
+import { Metrics } from "./metrics.ts";
+import type { PodOptions, PodSettings } from "./pod-options.ts";
+
+/** A pod in this process: everything that its calls need. */
+export interface Pod {
+  readonly settings: PodSettings;
+  /** The issuer of its tokens. It stays the same wherever the pod listens, so that tokens survive a move. */
+  readonly issuer: string;
+  readonly uuid: string;
+  readonly database: Database;
+  readonly keys: PodKeys;
+  readonly queue: JobQueue;
+  readonly managers: Managers;
+  readonly traces: TraceStore;
+  readonly artifactFolder: string;
+  readonly metrics: Metrics;
+  /** When somebody last read the trace of a job: its runner sends more often then. */
+  readonly watched: Map<number, number>;
+  readonly close: () => Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+
+/** The settings with their defaults. */
+function settingsOf(options: PodOptions): PodSettings {
+  return {
+    pod: options.pod ?? 1,
+    stateDir: options.stateDir,
+    databaseUrl: options.databaseUrl,
+    url: options.url,
+    pollHoldMs: options.pollHoldMs ?? 50_000,
+    leaseSeconds: options.leaseSeconds ?? 60,
+    artifactLimit: options.artifactLimit ?? 1024 * MIB,
+    traceLimit: options.traceLimit ?? 64 * MIB,
+    registrationToken: options.registrationToken,
+    silenceSeconds: options.silenceSeconds ?? 3600,
+    log: options.log ?? (() => {}),
+  };
+}
+
+/**
+ * Opens a pod: its database, keys and files.
+ *
+ * @throws {DatabaseError} when the database cannot be used
+ */
+export async function openPod(options: PodOptions): Promise<Pod> {
+  const settings = settingsOf(options);
+  const { stateDir, pod } = settings;
+  const database = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
+  const artifactFolder = join(stateDir, "artifacts");
+  mkdirSync(join(artifactFolder, "incoming"), { recursive: true, mode: 0o700 });
+  const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
+  const [row] = await database.query<{ uuid: string }>("SELECT uuid FROM pod");
+  const queue = new JobQueue(database, pod);
+  return {
+    settings,
+    issuer: `urn:steps:pod:${pod}`,
+    uuid: row?.uuid ?? "",
+    database,
+    keys,
+    queue,
+    managers: new Managers(),
+    traces: database.kind === "embedded" ? fileTraces(join(stateDir, "traces"), database) : databaseTraces(database),
+    artifactFolder,
+    metrics: new Metrics(),
+    watched: new Map(),
+    async close() {
+      queue.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "@steps/model";
+import { lockJob } from "../jobs/job.ts";
+import type { Pod } from "../pod/pod.ts";
+import { enqueueJobs } from "../queue/enqueue-jobs.ts";
+import { finishJob } from "../lifecycle/finish-job.ts";
+import { playJob } from "../lifecycle/retry.ts";
+
+const EVERY_MS = 2_000;
+/** The most jobs that one sweep takes of each kind. */
+const BATCH = 500;
+/** How often a job is given out before it fails for want of a runner that confirms it. */
+const MAX_OFFERS = 3;
+/** The time that a runner has to report the end of its own timeout. */
+const TIMEOUT_GRACE_SECONDS = 60;
+const PENDING_LIMIT = "24 hours";
+
+/** Does what nobody calls for: leases that expired, jobs of runners that fell silent, timeouts, delays, artifacts. Any number of processes may. */
+export class Sweeper {
+  readonly #pod: Pod;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+
+  constructor(pod: Pod) {
+    this.#pod = pod;
+    this.#timer = setInterval(() => {
+      this.#running ??= this.sweep().finally(() => (this.#running = undefined));
+    }, EVERY_MS).unref();
+  }
+
+  /** Ends after the sweep that is under way. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** One round. What fails is told and done in the next. */
+  async sweep(): Promise<void> {
+    for (const work of [reofferJobs, failJobs, startDelayed, removeArtifacts, refreshKeys]) {
+      try {
+        await work(this.#pod);
+      } catch (error) {
+        this.#pod.settings.log("warning", "The sweep could not do its part", {
+          part: work.name,
+          error: messageOf(error),
+        });
+      }
+    }
+  }
+}
+
+/** Puts jobs back whose runner did not confirm them in time. Who comes late with the old token is refused. */
+async function reofferJobs(pod: Pod): Promise<void> {
+  const { database } = pod;
+  const due = await database.query<{ id: number }>(
+    `SELECT id FROM jobs WHERE state = 'assigned' AND lease_expires_at < now() ORDER BY id LIMIT ${BATCH}`,
+  );
+  for (const { id } of due) {
+    const outcome = await database.transaction(async (sql) => {
+      const job = await lockJob(sql, id);
+      const [row] = await sql.query<{ offers: number }>(
+        "SELECT offers FROM jobs WHERE id = $1 AND state = 'assigned' AND lease_expires_at < now()",
+        [id],
+      );
+      if (job === undefined || row === undefined) return undefined;
+      if (row.offers >= MAX_OFFERS) {
+        await finishJob(sql, job, { state: "failed", reason: "runner_provisioning_timeout" });
+        return "failed";
+      }
+      await sql.query(
+        "UPDATE jobs SET state = 'pending', lease_expires_at = NULL, runner_id = NULL, manager_id = NULL WHERE id = $1",
+        [id],
+      );
+      await sql.query("DELETE FROM active_jobs WHERE job_id = $1", [id]);
+      await enqueueJobs(sql, [id]);
+      return "pending";
+    });
+    if (outcome === undefined) continue;
+    if (outcome === "pending") pod.metrics.add("jobs_reoffered_total");
+    else pod.metrics.add("jobs_ended_total", { state: "failed" });
+    pod.settings.log("warning", "A runner did not confirm a job in time", { job: id, now: outcome });
+    database.hint("queue");
+  }
+}
+
+/** Ends jobs of runners that were silent for too long, or beyond their timeout, and jobs that nobody takes. */
+async function failJobs(pod: Pod): Promise<void> {
+  const { database, settings } = pod;
+  const due = await database.query<{ id: number; attempt: number; reason: string }>(
+    `SELECT id, attempt, CASE WHEN state = 'pending' THEN 'stuck_or_timeout_failure'
+         WHEN started_at + make_interval(secs => granted_timeout_s + ${TIMEOUT_GRACE_SECONDS}) < now()
+           THEN 'job_execution_timeout' ELSE 'stuck_or_timeout_failure' END AS reason
+     FROM jobs WHERE (state IN ('running', 'canceling')
+         AND (seen_at < now() - make_interval(secs => $1)
+           OR started_at + make_interval(secs => granted_timeout_s + ${TIMEOUT_GRACE_SECONDS}) < now()))
+       OR id IN (SELECT job_id FROM pending_jobs WHERE queued_at < now() - interval '${PENDING_LIMIT}')
+     ORDER BY id LIMIT ${BATCH}`,
+    [settings.silenceSeconds],
+  );
+  for (const { id, attempt, reason } of due) {
+    const isQueued = await database.transaction(async (sql) => {
+      await sql.query("SELECT FROM pending_jobs WHERE job_id = $1 FOR UPDATE", [id]);
+      const job = await lockJob(sql, id);
+      if (job?.attempt !== attempt || !["pending", "running", "canceling"].includes(job.state)) return undefined;
+      const state = job.state === "canceling" ? "canceled" : "failed";
+      return await finishJob(sql, job, { state, reason });
+    });
+    if (isQueued === undefined) continue;
+    if (isQueued) database.hint("queue");
+    pod.metrics.add("jobs_ended_total", { state: "failed" });
+    settings.log("warning", "A job was ended", { job: id, reason });
+  }
+}
+
+async function startDelayed({ database }: Pod): Promise<void> {
+  const due = await database.query<{ id: number }>(
+    `SELECT id FROM jobs WHERE state = 'scheduled' AND due_at < now() ORDER BY id LIMIT ${BATCH}`,
+  );
+  for (const { id } of due) {
+    await database.transaction(async (sql) => await playJob(sql, id));
+    database.hint("queue");
+  }
+}
+
+/** Removes artifacts whose time is over: the row first, so that nobody is promised a file that is gone. */
+async function removeArtifacts({ database, artifactFolder }: Pod): Promise<void> {
+  const gone = await database.query<{ object: string }>(
+    `DELETE FROM artifacts WHERE id IN (SELECT id FROM artifacts WHERE expires_at < now() ORDER BY id LIMIT ${BATCH})
+     RETURNING object`,
+  );
+  for (const { object } of gone) await rm(join(artifactFolder, object), { force: true });
+}
+
+async function refreshKeys({ keys }: Pod): Promise<void> {
+  await keys.refresh();
+}
