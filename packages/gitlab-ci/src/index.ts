@@ -8,4 +8,5 @@ export {
   type CompileJobResult,
 } from "./compile/compile-job.ts";
 export { ignoredKeywords } from "./job-effects.ts";
+export { checkRules } from "./judge-pipeline.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";

@@ -1,9 +1,10 @@
 import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import type { CiReport } from "./ci-rules.ts";
-import { checkCoverage } from "./compile/coverage.ts";
+import { checkCoverage, readCoverage } from "./compile/coverage.ts";
 import { jobFacts, withEnvironment } from "./job-facts.ts";
 import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
+import { sortDiagnostics } from "./load/load-pipeline.ts";
 import { readPsychScalar } from "./psych.ts";
 import { checkPatterns, conditionsOf } from "./rules/decide-condition.ts";
 import { decideJob, decidePipeline, type JobDecision } from "./rules/decide.ts";
@@ -55,14 +56,30 @@ export async function judgePipeline(
   options: JudgePipelineOptions,
 ): Promise<JudgePipelineResult> {
   const report: CiReport = new Report();
+  const read = await readChecked(pipeline, report);
+  const judged = report.hasErrors ? undefined : await judge(read, options);
+  return { judged, diagnostics: report.finish() };
+}
+
+/**
+ * Says what is wrong with the rules, the conditions and the patterns of a pipeline, or of the part of it that could be read, in
+ * whatever situation; `checkJobs()` says what is wrong with everything else.
+ */
+export async function checkRules(pipeline: LoadedPipeline): Promise<readonly Diagnostic[]> {
+  const report: CiReport = new Report();
+  await readChecked(pipeline, report);
+  return sortDiagnostics(report.finish(), pipeline.sources);
+}
+
+async function readChecked(pipeline: LoadedPipeline, report: CiReport): Promise<ReadPipeline> {
   const read = readPipeline(pipeline, report);
   const conditions = [...read.groups.values()].flatMap(({ rules }) => conditionsOf(rules));
   await checkPatterns([...conditionsOf({ rules: read.workflow }), ...conditions], loadPatterns, report);
   // The instances of a job share what they say.
   const jobs = [...read.groups.values()].flatMap((group) => group.jobs.slice(0, 1));
+  for (const { keywords } of jobs) readCoverage(keywords.get("coverage")?.value, report);
   await checkCoverage(jobs, report);
-  const judged = report.hasErrors ? undefined : await judge(read, options);
-  return { judged, diagnostics: report.finish() };
+  return read;
 }
 
 type Variables = ReadonlyMap<string, Variable>;

@@ -68,4 +68,7 @@ export const pipelineFlags = {
 };
 
 /** The options of the command that runs all jobs of a file. */
-export type PipelineOptions = OptionsOf<typeof pipelineFlags>;
+export type PipelineOptions = OptionsOf<typeof pipelineFlags> & {
+  /** The inputs of the jobs that `only` names. Default: none. */
+  readonly jobInput?: Readonly<Record<string, string>>;
+};

@@ -8,6 +8,7 @@ type OfPipeline = "jobs" | "only" | "stage" | "start" | "delay" | "list" | "grap
 /** The options of a command that runs one job and, before it, all that it needs. */
 export type WithNeedsOptions = Omit<PipelineOptions, OfPipeline> & {
   readonly jobName: string | undefined;
+  /** The inputs of that job. */
   readonly jobInput: Readonly<Record<string, string>>;
   /** Default: each job has a copy of the project. */
   readonly inPlace?: boolean;
@@ -15,11 +16,10 @@ export type WithNeedsOptions = Omit<PipelineOptions, OfPipeline> & {
 
 /** Runs a job after those that it needs, as a pipeline of them. Gives the exit code. @throws {UsageError} */
 export function runWithNeeds(
-  { jobName, jobInput, inPlace = false, ...options }: WithNeedsOptions,
+  { jobName, inPlace = false, ...options }: WithNeedsOptions,
   path: string,
 ): Promise<number> {
   if (jobName === undefined) throw new UsageError("--needs is given", "Name the job with --job-name.");
-  if (Object.keys(jobInput).length > 0) throw new UsageError("--job-input is given", "It goes without --needs.");
   return runPipelineFile(
     {
       ...options,

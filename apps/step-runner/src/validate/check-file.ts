@@ -9,7 +9,8 @@ import {
 import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
-import { checkJobs as checkAllJobs, compileJob } from "@steps/gitlab-ci";
+import { checkJobs as checkAllJobs, checkRules, compileJob } from "@steps/gitlab-ci";
+import { jobNamed, type LoadedPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { statSync } from "node:fs";
@@ -68,11 +69,19 @@ async function checkJobs(source: Source, { jobName, loading, inputs }: CheckOpti
   const { pipeline, readable, diagnostics } = await loadSource(loading, source, { ...place, inputs });
   if (jobName !== undefined) {
     const ofJob = pipeline && compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
-    return withoutRepeated([...diagnostics, ...(ofJob ?? [])]);
+    const ofRules = pipeline && (await checkRules(only(pipeline, jobName)));
+    return withoutRepeated([...diagnostics, ...(ofJob ?? []), ...(ofRules ?? [])]);
   }
   if (pipeline?.groups.size === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
   const ofJobs = readable === undefined ? [] : checkAllJobs(readable, optionsOf);
-  return withoutRepeated([...diagnostics, ...ofJobs]);
+  const ofRules = readable === undefined ? [] : await checkRules(readable);
+  return withoutRepeated([...diagnostics, ...ofJobs, ...ofRules]);
+}
+
+function only(pipeline: LoadedPipeline, jobName: string): LoadedPipeline {
+  const job = jobNamed(pipeline, jobName);
+  const members = job === undefined ? [] : [[job.groupName, [job]] as const];
+  return { ...pipeline, groups: new Map(members) };
 }
 
 function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOptions): readonly Diagnostic[] | undefined {

@@ -1,6 +1,7 @@
 import type { YamlMapping, YamlNode, YamlScalar } from "@steps/source";
 import { readPsychScalar } from "../psych.ts";
 import type { JobInstance, LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
+import { ownMatrixName } from "../load/jobs/matrix-name.ts";
 import { isList, isMapping, stringOf } from "../load/nodes.ts";
 
 /** A job that another one needs. */
@@ -110,10 +111,8 @@ function hasValues({ instance }: LoadedJob, values: Values): boolean {
   });
 }
 
-const OWN_VALUE = /^\$\[\[\s*matrix\s*\.\s*([A-Za-z0-9_-]+)\s*\]\]$/;
-
 function valueOf(node: YamlScalar, instance: JobInstance | undefined): string {
   const { text } = readPsychScalar(node);
-  const own = instance?.variables.get(OWN_VALUE.exec(text)?.[1] ?? "");
+  const own = instance?.variables.get(ownMatrixName(node) ?? "");
   return own?.kind === "scalar" ? readPsychScalar(own).text : text;
 }

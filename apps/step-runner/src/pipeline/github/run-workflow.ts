@@ -14,12 +14,16 @@ import { workflowFacts } from "../../input/read-workflow-job.ts";
 import { workflowCommandJob, workflowTimeout } from "../../run/workflow-command-job.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import { enterGroup } from "../enter-group.ts";
+import { openEngine } from "../../open-engine.ts";
+import { StopSignals } from "../../signals.ts";
+import type { ListedJob } from "../print/listed-job.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
 import { type PipelineContext, recordSource } from "../pipeline-context.ts";
 import type { PipelineOptions } from "../pipeline-flags.ts";
 import { jobResultOf, runEngineJob } from "../run-engine-job.ts";
 import { CalledWorkflows } from "./called-workflows.ts";
 import { checkCalls } from "./check-calls.ts";
+import { listWithCalls } from "./list-calls.ts";
 import { listWorkflow } from "./list-workflow.ts";
 import { inGroup, runCall } from "./run-call.ts";
 import type { InstanceOf, Workflow, WorkflowContext } from "./workflow-context.ts";
@@ -47,9 +51,25 @@ export function readWorkflow(options: PipelineOptions, path: string, project: st
     sources: [source],
     name: plan.name,
     graph: jobs,
-    list: () => listWorkflow(jobs),
+    list: () => listWhole(options, workflow, jobs),
     run: (context) => runWhole(context, workflow, jobs),
   };
+}
+
+async function listWhole(
+  options: PipelineOptions,
+  workflow: Workflow,
+  jobs: PlannedWorkflow["jobs"],
+): Promise<readonly ListedJob[]> {
+  if (workflow.plan.calls.length === 0) return await listWorkflow(jobs, () => Promise.resolve([]));
+  await using engine = openEngine(options);
+  using stop = new StopSignals();
+  const workflows = new CalledWorkflows(engine, () => undefined);
+  return await listWithCalls({ ...workflow, way: [workflow.source.name] }, jobs, {
+    workflows,
+    signal: stop.signal,
+    count: 0,
+  });
 }
 
 async function runWhole(

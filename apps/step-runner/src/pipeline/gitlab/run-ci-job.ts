@@ -95,7 +95,7 @@ async function attemptJob(
   const { place, diagnostics } = choice.withVariables(vars);
   if (place === undefined) return malformed(diagnostics);
   const env = ciJobEnvironment(context.options, vars, place);
-  const inputs = storeInputs(specDefinition, storesOf(context, path));
+  const stores = storeInputs(specDefinition, storesOf(context, path));
   return runEngineJob(
     context,
     {
@@ -106,8 +106,8 @@ async function attemptJob(
         source: file,
         specDefinition,
         positionOf,
-        inputs,
-        stores: storesIn(inputs),
+        inputs: { ...givenInputs(context, ci, work), ...stores },
+        stores: storesIn(stores),
         vars,
         env,
         workDir,
@@ -120,6 +120,15 @@ async function attemptJob(
     },
     signal,
   );
+}
+
+function givenInputs(
+  { options: { only, jobInput } }: CiContext,
+  { path }: CiPipeline,
+  { job }: PlannedJob,
+): Readonly<Record<string, string>> {
+  const isNamed = path === "" && (only.includes(job.name) || only.includes(job.groupName));
+  return isNamed ? { ...jobInput } : {};
 }
 
 function storesIn(inputs: Readonly<Record<string, string>>): readonly string[] | undefined {
