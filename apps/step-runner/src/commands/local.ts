@@ -18,7 +18,7 @@ import { readJudgedJob } from "../input/read-judged-job.ts";
 import { needsFlags } from "../flags/needs-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
-import { reportOfJob } from "../pipeline/print-report.ts";
+import { reportOfJob } from "../pipeline/report-of-job.ts";
 import { isWorkflow } from "../input/is-workflow.ts";
 import { type CommandJob, type JobSource, runJob } from "../run/run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";

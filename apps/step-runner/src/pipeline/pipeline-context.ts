@@ -9,6 +9,7 @@ import type { Job } from "@steps/model";
 import type { Source } from "@steps/model/diagnostic";
 import { type JobPlaces, type PipelineEvent, Places } from "@steps/pipeline";
 import { takeSnapshot, WorkspacePool, Workspaces } from "@steps/workspace";
+import { PipelineView } from "@steps/pipeline-view";
 import { absolute } from "../files/absolute.ts";
 import { FailureShells } from "../failure-shell/failure-shells.ts";
 import { baseEnvironment } from "../flags/job-flags.ts";
@@ -18,7 +19,6 @@ import { openEngine, ownProgram } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
-import { PipelineView } from "./print/pipeline-view.ts";
 
 /** Everything that the jobs of a pipeline share, in any language, also those of the pipelines that it starts. */
 export interface PipelineContext {

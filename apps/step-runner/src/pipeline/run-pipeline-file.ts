@@ -2,19 +2,17 @@ import { UsageError } from "@steps/console";
 import { errors, print } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { dirname } from "node:path";
+import { formatTable, pipelineExitCode, printReport, statusOf } from "@steps/pipeline-view";
 import { absolute } from "../files/absolute.ts";
 import { requireTerminal } from "../failure-shell/shell-flag.ts";
 import { hideEnvironment } from "../environment/hide-environment.ts";
 import { isWorkflow } from "../input/is-workflow.ts";
 import { formatDot, formatMermaid } from "./print/format-graph.ts";
 import { formatList, formatListJson, formatListMarkdown } from "./print/format-list.ts";
-import { formatTable } from "./print/format-pipeline.ts";
 import { readCiPipeline } from "./gitlab/read-ci-pipeline.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
 import { openPipelineContext, recordSource } from "./pipeline-context.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
-import { pipelineExitCode, statusOf } from "./pipeline-status.ts";
-import { printReport } from "./print-report.ts";
 import { writePipelineTrace } from "../traces/write-trace.ts";
 
 /** Runs the pipeline of a file, or shows it, as the options say. Gives the exit code. @throws {UsageError} */

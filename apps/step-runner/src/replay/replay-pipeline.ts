@@ -7,7 +7,7 @@ import { printable } from "@steps/model/diagnostic";
 import { REPLAY_EXITS } from "@steps/model/exit-codes";
 import { type decodePipelineTrace, verifyPipelineTrace } from "@steps/trace/pipeline";
 import { Workspaces } from "@steps/workspace";
-import { LinePrefix } from "../pipeline/print/line-prefix.ts";
+import { LinePrefix } from "@steps/pipeline-view";
 import { type RecordedRun, skippedJobs } from "./recorded-runs.ts";
 import type { ReplayOfJob, ReplaySession } from "./replay-session.ts";
 import { ReplayStores } from "./replay-stores.ts";

@@ -1,7 +1,7 @@
 import type { CallWork, WorkflowWork } from "@steps/github-compiler/pipeline";
 import { type Decision, type PipelineJob, Places, runPipeline } from "@steps/pipeline";
+import { PipelineRows, SEPARATOR } from "@steps/pipeline-view";
 import type { ListedJob } from "../print/listed-job.ts";
-import { PipelineRows, SEPARATOR } from "../print/pipeline-rows.ts";
 
 type Jobs = readonly PipelineJob<WorkflowWork>[];
 

@@ -1,10 +1,9 @@
 import { type CallWork, planWorkflow, secretsOfCall, waitsForEver } from "@steps/github-compiler/pipeline";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { JobResult } from "@steps/pipeline";
+import { pipelineExitCode, SEPARATOR, statusOf } from "@steps/pipeline-view";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
-import { SEPARATOR } from "../print/pipeline-rows.ts";
-import { pipelineExitCode, statusOf } from "../pipeline-status.ts";
 import { MAX_LEVELS } from "./check-calls.ts";
 import type { InstanceOf, RunJobs, Workflow, WorkflowContext } from "./workflow-context.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { complain } from "@steps/console/terminal";
 import { messageOf } from "@steps/model";
-import { SEPARATOR } from "../print/pipeline-rows.ts";
+import { SEPARATOR } from "@steps/pipeline-view";
 
 /** The artifacts of a job, and the folder that the user has named for those of all jobs. */
 export interface KeepOptions {

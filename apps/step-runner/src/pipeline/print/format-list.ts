@@ -1,5 +1,5 @@
 import { printable } from "@steps/model/diagnostic";
-import { alignColumns, escapeCell, firstLine } from "./columns.ts";
+import { alignColumns, escapeCell, firstLine } from "@steps/pipeline-view";
 import type { ListedJob } from "./listed-job.ts";
 
 /** The jobs as `--list` shows them: a line for each with its stage, when it starts, and what decided so. */

@@ -1,6 +1,6 @@
 import { printable } from "@steps/model/diagnostic";
 import { formatDuration } from "@steps/trace";
-import { formatCoverage } from "../../run/format-coverage.ts";
+import { formatCoverage } from "./format-coverage.ts";
 import { alignColumns, escapeCell, firstLine } from "./columns.ts";
 import type { PipelineRow } from "./pipeline-rows.ts";
 

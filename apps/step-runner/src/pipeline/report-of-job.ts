@@ -1,21 +1,6 @@
-import { print } from "@steps/console/terminal";
+import { printReport, type ReportKind } from "@steps/pipeline-view";
 import type { ReportedRun } from "../run/run-job.ts";
-import { formatJson, formatJunit, formatMarkdown } from "./print/format-pipeline.ts";
-import type { PipelineRow } from "./print/pipeline-rows.ts";
 import { jobResultOf } from "./run-engine-job.ts";
-
-/** The form of a report. */
-export type ReportKind = "json" | "junit" | "markdown";
-
-/** Prints a report of jobs on standard output. @param path the file that they are of, as it was named */
-export function printReport(
-  kind: ReportKind,
-  rows: readonly PipelineRow[],
-  { result, path }: { readonly result: string; readonly path: string },
-): Promise<void> {
-  if (kind === "junit") return print(formatJunit(rows, path));
-  return print(kind === "json" ? formatJson(rows, result) : formatMarkdown(rows));
-}
 
 /** Gives a function that prints the same of one job when it has ended. `undefined` where no report is wanted. */
 export function reportOfJob(
