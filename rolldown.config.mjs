@@ -26,7 +26,7 @@ export default defineConfig(
   ["step-runner", "runner-bridge", "pod"].map((app) => ({
     input: `apps/${app}/src/main.ts`,
     platform: "node",
-    resolve: { conditionNames: ["steps-source", "import", "node", "default"] },
+    resolve: { conditionNames: ["steps-source", "node", "default"] },
     logLevel: "warn",
     // PGlite reads its program and its files beside its own module, so it stays a package. Others: parts of ssh2, ws and pg that are compiled for the machine where there is a compiler; all run without.
     external: ["@electric-sql/pglite", "pg-native", "cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],

@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 // Tests read the neighbours' sources, so that no build stands between an edit and its test.
-const conditions = ["steps-source", "node", "import", "default"];
+// The bundler and Node add "import" or "require" themselves, as each module is named.
+const conditions = ["steps-source", "node"];
 
 /** Packages whose tests change nothing of the process that they run in: their files share workers, and the modules in them. */
 const shared = [

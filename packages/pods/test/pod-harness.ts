@@ -32,7 +32,7 @@ export interface TestPod {
 
 /** Starts a pod with short times. */
 export async function startPod(options: Partial<PodOptions> = {}): Promise<TestPod> {
-  const stateDir = options.stateDir ?? (await preparedState());
+  const stateDir = options.stateDir ?? (await emptyState(options.databaseUrl));
   const pod = await servePod({ pollHoldMs: 300, ...options, stateDir }, { port: 0 });
   const api = connectRunnerApi({ url: pod.url, userAgent: "gitlab-runner 19.4.0 (test)" });
   const admin: TestPod["admin"] = async (method, path, body) =>
@@ -108,6 +108,11 @@ export async function takeJob(
 
 const migrations = join(import.meta.dirname, "../src/database");
 
+/** A state directory for a new pod, with a database unless it has another. */
+export async function emptyState(databaseUrl?: string): Promise<string> {
+  return databaseUrl === undefined ? await preparedState() : tempDir("steps-pod-");
+}
+
 /** A state directory with a database that is ready: making one takes seconds, so that all tests copy the same. */
 async function preparedState(): Promise<string> {
   const hash = createHash("sha256");
@@ -124,7 +129,7 @@ async function preparedState(): Promise<string> {
       rmSync(fresh, { recursive: true, force: true });
     }
   }
-  const state = join(tempDir(), "state");
+  const state = join(tempDir("steps-pod-"), "state");
   cpSync(template, state, { recursive: true });
   return state;
 }

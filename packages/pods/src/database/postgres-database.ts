@@ -6,6 +6,7 @@ import { openHints } from "./postgres-hints.ts";
 /** The number of statements that a process runs at once. */
 const CONNECTIONS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
+const ARRAY_OF_INT8 = 1016;
 const ATTEMPTS = 5;
 /** A deadlock, and a serialization that failed. */
 const GIVEN_UP: ReadonlySet<string> = new Set(["40P01", "40001"]);
@@ -76,6 +77,7 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
 function exactNumbers(): TypeOverrides {
   const overrides = new TypeOverrides();
   overrides.setTypeParser(types.builtins.INT8, Number);
+  overrides.setTypeParser(ARRAY_OF_INT8, (text) => (text === "{}" ? [] : text.slice(1, -1).split(",").map(Number)));
   return overrides;
 }
 
