@@ -12,10 +12,11 @@ const SHOWN: Readonly<Record<PipelineRow["result"], string>> = {
   skipped: "skipped",
 };
 
-/** The table at the end of a pipeline: job, result, time, coverage, and the reason where there is one. */
+/** The table at the end of a pipeline: job, stage, result, time, coverage, and the reason, each where there is one. */
 export function formatTable(rows: readonly PipelineRow[]): string {
-  const cells = rows.map(({ job, result, durationMs, attempts, coverage, reason }) => [
+  const cells = rows.map(({ job, stage, result, durationMs, attempts, coverage, reason }) => [
     printable(job),
+    printable(stage ?? ""),
     shownResult({ result, attempts }),
     durationMs === undefined ? "" : formatDuration(durationMs),
     shownCoverage(coverage),
@@ -28,22 +29,29 @@ function shownResult({ result, attempts }: Pick<PipelineRow, "result" | "attempt
   return attempts === undefined ? SHOWN[result] : `${SHOWN[result]} (${attempts} attempts)`;
 }
 
-/** The report of a pipeline for programs: `{result, jobs: [{job, result, durationMs, attempts, coverage, reason}]}`. */
+/** The report of a pipeline for programs: `{result, jobs: [{job, stage, result, durationMs, attempts, coverage, reason}]}`. */
 export function formatJson(rows: readonly PipelineRow[], result: string): string {
   return `${JSON.stringify({ result, jobs: rows }, undefined, 2)}\n`;
 }
 
-/** The same as a table in Markdown. A column for the coverage is there where a job has one. */
+/** The same as a table in Markdown. Columns for the stage and the coverage are there where a job has one. */
 export function formatMarkdown(rows: readonly PipelineRow[]): string {
   const hasCoverage = rows.some(({ coverage }) => coverage !== undefined);
+  const hasStage = rows.some(({ stage }) => stage !== undefined);
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
-  const withCoverage = (cells: readonly string[], coverage: string): readonly string[] =>
-    hasCoverage ? cells.toSpliced(3, 0, coverage) : cells;
-  const head = withCoverage(["job", "result", "time", "reason"], "coverage");
-  const lines = rows.map(({ job, result, durationMs, attempts, coverage, reason = "" }) => {
+  const chosen = ([job = "", stage = "", result = "", time = "", coverage = "", reason = ""]: readonly string[]) => [
+    job,
+    ...(hasStage ? [stage] : []),
+    result,
+    time,
+    ...(hasCoverage ? [coverage] : []),
+    reason,
+  ];
+  const head = chosen(["job", "stage", "result", "time", "coverage", "reason"]);
+  const lines = rows.map(({ job, stage = "", result, durationMs, attempts, coverage, reason = "" }) => {
     const time = durationMs === undefined ? "" : formatDuration(durationMs);
-    const cells = [job, shownResult({ result, attempts }), time, reason];
-    return line(withCoverage(cells, shownCoverage(coverage)).map(escapeCell));
+    const cells = [job, stage, shownResult({ result, attempts }), time, shownCoverage(coverage), reason];
+    return line(chosen(cells).map(escapeCell));
   });
   return [line(head), line(head.map(() => "---")), ...lines].join("");
 }

@@ -5,4 +5,5 @@ export { LinePrefix } from "./line-prefix.ts";
 export { type PipelineRow, PipelineRows, SEPARATOR } from "./pipeline-rows.ts";
 export { pipelineExitCode, statusOf } from "./pipeline-status.ts";
 export { PipelineView, type ViewOptions } from "./pipeline-view.ts";
+export type { OrderedJob } from "./row-order.ts";
 export { printReport, type ReportKind } from "./print-report.ts";

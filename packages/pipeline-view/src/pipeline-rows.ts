@@ -1,4 +1,5 @@
 import type { PipelineEvent } from "@steps/pipeline";
+import { type OrderedJob, RowOrder } from "./row-order.ts";
 
 /** The separator between the name of a job and those of the pipeline that it starts. */
 export const SEPARATOR = " / ";
@@ -7,6 +8,8 @@ export const SEPARATOR = " / ";
 export interface PipelineRow {
   /** The name of the instance, behind those of the jobs that call its workflow: `release / build (linux)`. */
   readonly job: string;
+  /** Absent in a language without stages. */
+  readonly stage?: string | undefined;
   /** How it ended; `allowed-failure` for a failure that counts as a success. */
   readonly result: "success" | "failure" | "allowed-failure" | "cancelled" | "skipped";
   /** The time from its start to its end, in milliseconds. Absent for a job that never started. */
@@ -19,17 +22,33 @@ export interface PipelineRow {
   readonly reason?: string;
 }
 
-/** A fold over the events of a pipeline, and of those inside it: one row for each instance, in the order of their ends. */
+/** A fold over the events of a pipeline, and of those inside it: one row for each instance. */
 export class PipelineRows {
-  readonly rows: PipelineRow[] = [];
+  readonly #rows: PipelineRow[] = [];
+  readonly #order = new RowOrder();
   readonly #started = new Map<string, number>();
   readonly #withRows = new Set<string>();
   // The jobs that started a pipeline, whose jobs have rows of their own.
   readonly #calls = new Set<string>();
 
+  /** The rows in the order in which their jobs were planned; without a plan in that of their ends. */
+  get rows(): readonly PipelineRow[] {
+    return this.#order.sorted(this.#rows);
+  }
+
+  /** The jobs that a pipeline has. @param path as for `apply()` */
+  planned(jobs: readonly OrderedJob[], path: string): void {
+    this.#order.planned(jobs, path, SEPARATOR);
+  }
+
   /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
   apply(event: PipelineEvent, path: string, now: number): PipelineRow | undefined {
     if (event.type === "job-decided" && path !== "") this.#calls.add(path.slice(0, -SEPARATOR.length));
+    if (event.type === "job-decided")
+      this.#order.decided(
+        path + event.job,
+        event.instances.map((instance) => path + instance),
+      );
     if (event.type === "instance-started") this.#started.set(path + event.instance, now);
     if (event.type === "instance-ended" && !this.#calls.has(path + event.instance)) {
       this.#withRows.add(path + event.job);
@@ -44,13 +63,14 @@ export class PipelineRows {
     const result = status === "failure" && isAllowedToFail === true ? "allowed-failure" : status;
     const row: PipelineRow = {
       job,
+      stage: this.#order.stageOf(job),
       result,
       durationMs: start === undefined ? undefined : Math.round(now - start),
       attempts,
       coverage,
       reason,
     };
-    this.rows.push(row);
+    this.#rows.push(row);
     return row;
   }
 }

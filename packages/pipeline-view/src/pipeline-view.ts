@@ -2,12 +2,16 @@ import { errors, output, type OutputWriter, terminalOf } from "@steps/console/te
 import { printable } from "@steps/model/diagnostic";
 import type { PipelineEvent } from "@steps/pipeline";
 import { formatDuration } from "@steps/trace";
+import { createMasker } from "@steps/trace/mask";
 import { firstLine } from "./columns.ts";
 import { LinePrefix } from "./line-prefix.ts";
 import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+import type { OrderedJob } from "./row-order.ts";
 
 /** How a pipeline is shown. */
 export interface ViewOptions {
+  /** The texts that are masked wherever they turn up, also in the names of jobs. Default: none. */
+  readonly maskedValues?: readonly string[];
   readonly isQuiet: boolean;
   /** When true, standard output is left to a report, and the output of jobs goes to standard error. */
   readonly hasReport: boolean;
@@ -18,14 +22,22 @@ export class PipelineView {
   readonly #rows = new PipelineRows();
   readonly #terminal = terminalOf(2);
   readonly #options: ViewOptions;
+  readonly #masker = createMasker();
 
   constructor(options: ViewOptions) {
     this.#options = options;
+    for (const value of options.maskedValues ?? []) this.#masker.add(value);
   }
 
-  /** The rows of everything that has ended. */
+  /** The rows of everything that has ended, masked. */
   get rows(): readonly PipelineRow[] {
-    return this.#rows.rows;
+    const mask = (text: string | undefined): string | undefined => text && this.#masker.text(text);
+    return this.#rows.rows.map((row) => ({ ...row, job: this.#masker.text(row.job), reason: mask(row.reason) }));
+  }
+
+  /** The jobs that a pipeline has, in the order of its file or of its stages. @param path as for `onEvent` */
+  planned(jobs: readonly OrderedJob[], path: string): void {
+    this.#rows.planned(jobs, path);
   }
 
   /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
@@ -49,7 +61,7 @@ export class PipelineView {
     readonly stderr: LinePrefix;
     readonly end: () => Promise<void>;
   } {
-    const prefix = this.#terminal.dim(`${printable(name)} | `);
+    const prefix = this.#terminal.dim(`${printable(this.#masker.text(name))} | `);
     const to = (writer: OutputWriter): LinePrefix => new LinePrefix(writer, prefix);
     const [stdout, stderr] = [to(this.#options.hasReport ? errors : output), to(errors)];
     return {
@@ -63,7 +75,7 @@ export class PipelineView {
   }
 
   #say(text: string): void {
-    void errors.writeLines(`${text}\n`);
+    void errors.writeLines(`${this.#masker.text(text)}\n`);
   }
 }
 

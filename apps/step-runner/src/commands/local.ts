@@ -129,7 +129,7 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
     place,
     terms,
     hasShell: options.shellOnFailure,
-    printReport: reportOfJob(options.report, { job: job.name, path }),
+    printReport: reportOfJob(options.report, { job: job.name, stage: judged.facts.stage, path }),
   };
   const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob), rest);
   const { artifactsDir: target } = options;

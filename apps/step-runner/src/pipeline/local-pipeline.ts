@@ -10,6 +10,8 @@ export interface LocalPipeline {
   readonly sources: readonly Source[];
   /** The name that its file gives it; absent without one. */
   readonly name?: string | undefined;
+  /** Values of masked variables that its files give. Default: none. */
+  readonly maskedValues?: readonly string[] | undefined;
   /** The jobs that are in it, with what they wait for, in the order of the file. */
   readonly graph: readonly GraphNode[];
   /** Every job of the file in the order in which they would run, also those that are left out. */

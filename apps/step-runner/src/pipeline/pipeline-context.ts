@@ -53,7 +53,7 @@ export interface PipelineContext {
 }
 
 /** The pipeline that a context is opened for. */
-export interface PipelineProject extends Pick<LocalPipeline, "language"> {
+export interface PipelineProject extends Pick<LocalPipeline, "language" | "maskedValues"> {
   /** The file, as the user named it. */
   readonly path: string;
   /** The folder of the project: absolute. */
@@ -68,7 +68,7 @@ const MANY_JOBS = 16;
 /** Opens what the jobs of a pipeline share. To be disposed when all have ended. */
 export async function openPipelineContext(
   options: PipelineOptions,
-  { path, project, language, jobCount }: PipelineProject,
+  { path, project, language, jobCount, maskedValues: ofFiles = [] }: PipelineProject,
 ): Promise<PipelineContext & AsyncDisposable> {
   await using open = new AsyncDisposableStack();
   const stop = open.use(new StopSignals());
@@ -89,16 +89,21 @@ export async function openPipelineContext(
     ? undefined
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
   const pool = snapshot && open.use(new WorkspacePool(snapshot, workspaces, reaper));
+  const masked = [...maskedValues(options), ...ofFiles];
   const recording = open.use(
     engine.recordPipeline({
       language,
       source: path,
       projectDir: project,
-      maskedValues: maskedValues(options),
+      maskedValues: masked,
       wantsTrace: outputFile !== undefined,
     }),
   );
-  const view = new PipelineView({ isQuiet: options.quiet, hasReport: options.report !== undefined });
+  const view = new PipelineView({
+    isQuiet: options.quiet,
+    hasReport: options.report !== undefined,
+    maskedValues: masked,
+  });
   const opened = open.move();
   return {
     options,
@@ -128,7 +133,7 @@ export async function openPipelineContext(
 }
 
 // A secret that no job was told may still be in the record of the pipeline: in the name of a job, or the reason of its end.
-function maskedValues(options: PipelineOptions): readonly string[] {
+export function maskedValues(options: PipelineOptions): readonly string[] {
   const env = baseEnvironment(options, {});
   const { maskedValues: marked } = markVariables(
     { vars: givenVariables(options), env, offeredEnv: {} },

@@ -5,13 +5,14 @@ import { jobResultOf } from "./run-engine-job.ts";
 /** Gives a function that prints the same of one job when it has ended. `undefined` where no report is wanted. */
 export function reportOfJob(
   kind: ReportKind | undefined,
-  { job, path }: { readonly job: string; readonly path: string },
+  { job, stage, path }: { readonly job: string; readonly stage?: string | undefined; readonly path: string },
 ): ((ended: ReportedRun) => Promise<void>) | undefined {
   if (kind === undefined) return undefined;
   return async ({ run, durationMs, attempts, isAllowedToFail, coverage }) => {
     const { status, reason } = jobResultOf(run);
     const row = {
       job,
+      stage,
       result: isAllowedToFail ? ("allowed-failure" as const) : status,
       durationMs: Math.round(durationMs),
       attempts: attempts > 1 ? attempts : undefined,

@@ -1,6 +1,7 @@
 import { UsageError } from "@steps/console";
 import { errors, print } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
+import { createMasker } from "@steps/trace/mask";
 import { dirname } from "node:path";
 import { formatTable, pipelineExitCode, printReport, statusOf } from "@steps/pipeline-view";
 import { absolute } from "../files/absolute.ts";
@@ -11,7 +12,7 @@ import { formatDot, formatMermaid } from "./print/format-graph.ts";
 import { formatList, formatListJson, formatListMarkdown } from "./print/format-list.ts";
 import { readCiPipeline } from "./gitlab/read-ci-pipeline.ts";
 import type { LocalPipeline } from "./local-pipeline.ts";
-import { openPipelineContext, recordSource } from "./pipeline-context.ts";
+import { maskedValues, openPipelineContext, recordSource } from "./pipeline-context.ts";
 import type { PipelineOptions } from "./pipeline-flags.ts";
 import { writePipelineTrace } from "../traces/write-trace.ts";
 
@@ -44,11 +45,13 @@ async function readerOf(options: PipelineOptions, path: string): Promise<Reader>
   return { project: options.workDir ?? absolute(dirname(path)), read: () => readCiPipeline(options, path) };
 }
 
-async function list({ report }: PipelineOptions, { list: jobsOf }: LocalPipeline): Promise<number> {
+async function list(options: PipelineOptions, found: LocalPipeline): Promise<number> {
+  const { report } = options;
   if (report === "junit") throw new UsageError("--report is junit", "A list of jobs is text, json or markdown.");
-  const jobs = await jobsOf();
-  if (report === undefined) await print(formatList(jobs));
-  else await print(report === "json" ? formatListJson(jobs) : formatListMarkdown(jobs));
+  const masker = createMasker();
+  for (const value of [...maskedValues(options), ...(found.maskedValues ?? [])]) masker.add(value);
+  const format = report === undefined ? formatList : report === "json" ? formatListJson : formatListMarkdown;
+  await print(masker.text(format(await found.list())));
   return 0;
 }
 
@@ -60,8 +63,9 @@ async function runAll(
   requireTerminal(options);
   hideEnvironment();
   const { outputFile } = options;
-  const { language, graph } = found;
-  await using context = await openPipelineContext(options, { path, project, language, jobCount: graph.length });
+  const { language, graph, maskedValues: ofFiles } = found;
+  const opened = { path, project, language, jobCount: graph.length, maskedValues: ofFiles };
+  await using context = await openPipelineContext(options, opened);
   const { view, stop, recording } = context;
   for (const source of found.sources) recordSource(context, source);
   const results = await found.run(context);

@@ -116,6 +116,7 @@ function runJobs(
   signal: AbortSignal,
 ): Promise<JobResults> {
   context.recording.planned(jobs, workflow.path);
+  context.view.planned(jobs, workflow.path);
   return runPipeline(jobs, {
     places: context.places,
     signal,

@@ -51,6 +51,7 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   return {
     language: "gitlab-ci",
     sources: loaded.sources,
+    maskedValues: maskedIn(options, judged),
     name: planned.name,
     graph: graphOf(jobs, loaded),
     list: () => Promise.resolve(listCiJobs(loaded, judged, planned.jobs)),
@@ -86,6 +87,17 @@ function problemsOf(
 
 function foreignNeedsOf(judged: JudgedPipeline, jobs: PlannedPipeline["jobs"]): readonly ForeignNeed[] {
   return jobs.flatMap(({ id }) => readForeignNeeds(judged.jobs.get(id)?.decision.needs));
+}
+
+// The values that the files give to variables that the user wants to be masked: the name of an instance may hold one.
+function maskedIn({ maskVariable }: PipelineOptions, { jobs }: JudgedPipeline): readonly string[] {
+  if (maskVariable.length === 0) return [];
+  const found = [...jobs.values()].flatMap(({ sources }) =>
+    [sources.global, sources.workflow, sources.job, sources.matrix, sources.rule].flatMap((variables) =>
+      maskVariable.flatMap((name) => variables?.get(name)?.value ?? []),
+    ),
+  );
+  return [...new Set(found)];
 }
 
 function ignoredIn(loaded: LoadedPipeline, jobs: PlannedPipeline["jobs"]): readonly string[] {

@@ -8,6 +8,7 @@ import {
   type PipelineJob,
   runPipeline,
 } from "@steps/pipeline";
+import type { OrderedJob } from "@steps/pipeline-view";
 import { projectStores } from "../../files/job-stores.ts";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
@@ -39,7 +40,9 @@ export interface CiJobs {
 /** Runs the jobs of one pipeline in their order. */
 function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
   const firstFailure = new AbortController();
-  context.recording.planned(withoutGates(jobs), ci.path);
+  const shown = withoutGates(jobs);
+  context.recording.planned(shown, ci.path);
+  context.view.planned(inStages(shown, ci), ci.path);
   return runPipeline(jobs, {
     places: context.places,
     signal: AbortSignal.any([signal, firstFailure.signal]),
@@ -62,6 +65,14 @@ function withoutGates(jobs: readonly GraphJob[]): readonly GraphJob[] {
   return jobs
     .filter(({ id }) => !isGate(id))
     .map(({ id, needs }) => ({ id, needs: needs.filter((need) => !isGate(need)) }));
+}
+
+function inStages(jobs: readonly GraphJob[], { loaded }: CiPipeline): readonly OrderedJob[] {
+  const ranks = new Map(loaded.stages.map((stage, index) => [stage, index]));
+  const rankOf = ({ stage = "" }: OrderedJob): number => ranks.get(stage) ?? 0;
+  return jobs
+    .map(({ id, needs }): OrderedJob => ({ id, needs, stage: loaded.jobs.get(id)?.stage }))
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 function startsChild(work: PlannedJob): work is TriggerJob {

@@ -18,8 +18,8 @@ export function* fillInputs(file: OpenFile, loading: Loading): Asking<YamlMappin
   const { report, variables, masked } = loading;
   const { header: node, config } = document;
   if (node === undefined) {
-    const given = inputs ?? (texts && nodesOfTexts(texts, new Map()));
-    if (given !== undefined) refuseInputs(given, loading);
+    if (inputs !== undefined) refuseInputs(inputs, loading);
+    else if (Object.keys(texts ?? {}).length > 0) refuseTexts(document.source.name, loading);
     return config;
   }
   const header = readHeader(node, report);
@@ -39,6 +39,15 @@ function refuseInputs(given: YamlNode, { report }: Loading): void {
   report.error(given, {
     code: "unknown-pipeline-input",
     message: "The file has no header that declares inputs",
+  });
+}
+
+// They stand in no file, so there is nothing to show.
+function refuseTexts(file: string, { report }: Loading): void {
+  report.error(undefined, {
+    code: "unknown-pipeline-input",
+    message: `The file has no header that declares inputs: ${quote(file)}`,
+    hint: `It would begin with "spec: {inputs: {…}}" and a line "---".`,
   });
 }
 
