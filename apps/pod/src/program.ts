@@ -12,6 +12,7 @@ export const program: Program = {
     trace: async () => (await import("./commands/trace.ts")).trace,
     cancel: async () => (await import("./commands/cancel.ts")).cancel,
     retry: async () => (await import("./commands/retry.ts")).retry,
+    router: async () => (await import("./commands/router.ts")).router,
     "token inspect": async () => (await import("./commands/token-inspect.ts")).tokenInspect,
   },
   permissionHint: "A pod keeps its files below XDG_STATE_HOME or HOME; --state-dir names another folder.",

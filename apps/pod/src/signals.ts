@@ -23,6 +23,13 @@ export class StopSignals implements Disposable {
     return this.#hurry.signal;
   }
 
+  /** Waits until the program is asked to stop. */
+  async asked(): Promise<void> {
+    const { signal } = this;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+
   /** The exit code of a program that was stopped by these signals; `undefined` if nobody asked it to stop. */
   get exitCode(): number | undefined {
     return this.#first === undefined ? undefined : exitCodeOf({ status: "cancelled", signal: this.#first });

@@ -148,8 +148,7 @@ class RouterRoom {
 
   #refuse(request: IncomingMessage, response: ServerResponse, { pod, ...own }: Refusal): void {
     this.#metrics.refused(own.status);
-    if (own.status !== 307)
-      this.#log({ level: "warning", message: own.message, status: own.status, method: request.method, pod });
+    if (own.status !== 307) this.#log({ message: own.message, status: own.status, method: request.method, pod });
     answer(response, own);
     request.resume();
   }

@@ -1,6 +1,5 @@
 import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
-import { errors } from "@steps/console/terminal";
-import type { PodLog } from "@steps/pods";
+import { logTo } from "../log-to.ts";
 import { reportFlags, stateFlags } from "../pod-flags.ts";
 import { StopSignals } from "../signals.ts";
 import { stateDirectory } from "../state-directory.ts";
@@ -112,20 +111,7 @@ async function run(options: Options): Promise<number> {
     { host: options.host, port: options.port },
   );
   log("info", `Pod ${options.pod} is listening at ${pod.url}`, { pid: process.pid });
-  if (!stop.signal.aborted)
-    await new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve(), { once: true }));
+  await stop.asked();
   await pod.stop();
   return 0;
-}
-
-/** One line an event: for people, or JSON with a time. */
-function logTo(report: "text" | "json"): PodLog {
-  return (level, message, facts = {}) => {
-    if (report === "json") {
-      void errors.writeLines(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...facts })}\n`);
-      return;
-    }
-    const details = Object.entries(facts).map(([name, value]) => ` ${name}=${String(value)}`);
-    void errors.writeLines(`pod: ${level === "info" ? "" : `${level}: `}${message}${details.join("")}\n`);
-  };
 }

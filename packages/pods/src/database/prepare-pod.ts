@@ -1,7 +1,6 @@
+import { IDS_PER_POD } from "@steps/pod-tokens";
 import { type Database, DatabaseError } from "./database.ts";
 
-/** Each pod has so many ids, so that a job's id says whose it is. */
-const IDS_PER_POD = 1_000_000_000_000;
 const SEQUENCES = ["job_ids", "pipeline_ids", "project_ids", "group_ids", "runner_ids", "manager_ids"];
 
 /**
