@@ -1,3 +1,4 @@
+import type { LoadedSource } from "@steps/ci-project";
 import { UsageError } from "@steps/console";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Diagnostic } from "@steps/model/diagnostic";
@@ -6,7 +7,7 @@ import { dirname, join, relative } from "node:path";
 import { absolute } from "../files/absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { givenVariables, readInputs } from "./given-variables.ts";
-import { type LoadedSource, loadSource, type LoadSourceOptions } from "./load-source.ts";
+import { loadSource, type LoadSourceOptions } from "./load-source.ts";
 import { readSource } from "../files/read-source.ts";
 import { readVariablesFile } from "../situation/read-variables-file.ts";
 import type { JobOptions } from "./read-job.ts";

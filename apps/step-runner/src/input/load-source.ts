@@ -1,52 +1,12 @@
-import type { Includes } from "@steps/engine/includes";
-import {
-  type FileRequest,
-  type LoadedFile,
-  type LoadFailure,
-  loadPipeline,
-  type LoadPipelineResult,
-} from "@steps/gitlab-ci/load";
-import { createIncludeRules, createInputTools, type Situation, SituationError } from "@steps/gitlab-ci/rules";
-import { collectVariablesOfRules, predefinedVariables } from "@steps/gitlab-ci/variables";
-import type { IncludedFile } from "@steps/model";
+import { loadCiSource, type LoadedSource, type SourcePlace } from "@steps/ci-project";
 import type { Source } from "@steps/model/diagnostic";
-import type { Resource } from "@steps/model/event";
 import type { IncludeOptions } from "../flags/include-flags.ts";
 import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
-import { openIncludes } from "./open-includes.ts";
-import { type GivenSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
+import { type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
 
 /** The options that say what a CI file includes, and where that comes from. */
 export type LoadSourceOptions = GivenSituationOptions & Partial<IncludeOptions> & EngineFlagOptions;
-
-/** Gives a file among the artifacts of a job, as an include. */
-export type ReadArtifactOfJob = (
-  request: Extract<FileRequest, { readonly kind: "artifact" }>,
-) => Promise<LoadedFile | LoadFailure>;
-
-/** The place of a CI file, and what is known there. */
-export interface SourcePlace {
-  /** Absolute: the project's folder. */
-  readonly workDir: string;
-  /** The variables that includes may use besides those of the situation. */
-  readonly predefined: Readonly<Record<string, string>>;
-  /** The inputs of the pipeline, as texts. Default: none. */
-  readonly inputs?: Readonly<Record<string, string>> | undefined;
-  /** Gives a file among the artifacts of a job of the pipeline before. Absent where there is none. */
-  readonly readArtifact?: ReadArtifactOfJob | undefined;
-  /** The situation; absent where it is to be read if something is included. */
-  readonly local?: GivenSituation | undefined;
-}
-
-/** The outcome of loading, with where it came from. */
-export interface LoadedSource extends LoadPipelineResult {
-  /** The situation, if it had to be read for what is included. */
-  readonly local: GivenSituation | undefined;
-  readonly files: readonly IncludedFile[];
-  /** The components that files came from, for a lock. */
-  readonly resources: readonly Resource[];
-}
 
 /** Loads a CI file with all that it includes, in the situation that the flags name. @throws {UsageError} */
 export async function loadSource(
@@ -54,51 +14,11 @@ export async function loadSource(
   source: Source,
   place: SourcePlace,
 ): Promise<LoadedSource> {
-  const inputTexts = place.inputs;
-  // Most files include nothing: then neither git nor the cache has anything to say.
-  if (!/\binclude\b/.test(source.text)) {
-    const loadFile = (): LoadFailure => ({ problem: "Nothing is included" });
-    const result = await loadPipeline(source, { loadFile, inputTexts, ...createInputTools() });
-    return { ...result, local: place.local, files: [], resources: [] };
-  }
-  const { workDir, readArtifact } = place;
-  const local = place.local ?? (await readGivenSituation(options, { workDir, path: source.name }));
-  await using engine = openEngine(options);
   using stop = new StopSignals();
-  const includes = openIncludes(options, { engine, local, workDir, signal: stop.signal });
-  const seen = collectVariablesOfRules({
-    ...predefinedVariables({ pipeline: local.pipeline }),
-    pipeline: local.given,
-  });
-  const result = await loadPipeline(source, {
-    loadFile: (request) =>
-      request.kind === "artifact" && readArtifact !== undefined ? readArtifact(request) : includes.loadFile(request),
-    includesArtifacts: readArtifact !== undefined,
-    listFiles: includes.listFiles,
-    includeRules: createIncludeRules({ situation: withFilesOf(local.situation, includes.filesOf), variables: seen }),
-    inputTexts,
-    ...createInputTools(),
-    variables: { ...place.predefined, ...textsOf(seen) },
-    masked: new Set(options.maskVariable),
-  });
-  return { ...result, local, files: includes.files(), resources: includes.resources() };
-}
-
-function textsOf(variables: GivenSituation["given"]): Record<string, string> {
-  return Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
-}
-
-type FilesOf = Includes["filesOf"];
-
-// Rules of an include may ask for files of the project that the include is in, or of another one.
-function withFilesOf(situation: Situation, filesOf: FilesOf): Situation {
-  return {
-    ...situation,
-    trackedFiles: async (from) => {
-      if (from.project === undefined) return (await situation.trackedFiles?.(from)) ?? [];
-      const files = await filesOf(from);
-      if ("problem" in files) throw new SituationError(`The files of ${from.project} are not known: ${files.problem}`);
-      return files;
-    },
+  const tools = {
+    readSituation: () => readGivenSituation(options, { workDir: place.workDir, path: source.name }),
+    openEngine: () => openEngine(options),
+    signal: stop.signal,
   };
+  return await loadCiSource(options, source, { place, tools });
 }

@@ -2,7 +2,7 @@ import { type FilesOf, type Situation, SituationError } from "@steps/gitlab-ci/r
 import type { IncludeOptions } from "../flags/include-flags.ts";
 import { type EngineFlagOptions, openEngine } from "../open-engine.ts";
 import { StopSignals } from "../signals.ts";
-import { type IncludePlace, openIncludes } from "./open-includes.ts";
+import { type IncludePlace, openIncludes } from "@steps/ci-project";
 
 /** A situation that knows the files of other projects, too, from where their files are included: `rules:exists:project`. */
 export function withProjectFiles(

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { type GivenSituation, type LocalSituationOptions, readLocalSituation } from "@steps/ci-project";
 import { UsageError } from "@steps/console";
 import { SituationError } from "@steps/gitlab-ci/rules";
 import type { Variable } from "@steps/gitlab-ci/variables";
@@ -9,25 +10,18 @@ import type { EngineFlagOptions } from "../open-engine.ts";
 import { withProjectFiles } from "./project-files.ts";
 import { givenVariables } from "./given-variables.ts";
 import type { JobOptions } from "./read-job.ts";
-import { type LocalSituation, type LocalSituationOptions, readLocalSituation } from "../situation/local-situation.ts";
+import type { SituationOptions } from "../situation/situation-flags.ts";
 import { readVariablesFile } from "../situation/read-variables-file.ts";
 
 /** The options that say in what situation a CI file is judged, and which variables it is given. */
 export type GivenSituationOptions = LocalSituationOptions &
+  Pick<Partial<SituationOptions>, "variablesFile"> &
   Pick<JobOptions, "variable"> &
   Partial<GivenOptions> & {
     /** The names of secrets that are variables of type file. */
     readonly fileVariable?: Readonly<Record<string, string>>;
     readonly maskVariable?: readonly string[];
   };
-
-/** The situation of a CI file on this machine, with the variables that the user gives. */
-export interface GivenSituation extends LocalSituation {
-  /** The variables that the user gives, as rules see them. */
-  readonly given: ReadonlyMap<string, Variable>;
-  /** The same as texts. */
-  readonly overrides: Readonly<Record<string, string>>;
-}
 
 /** Reads the situation of a CI file. @throws {UsageError} */
 export async function readGivenSituation(

@@ -16,6 +16,6 @@ export function localVariables(workDir: string): Record<string, string> {
 }
 
 /** The name of the user of this machine, or a word for one without a name. */
-export function userName(): string {
+function userName(): string {
   return loginName() ?? "user";
 }

@@ -1,7 +1,7 @@
 import type { LoadedFile, LoadFailure } from "@steps/gitlab-ci/load";
 import { isStepsError } from "@steps/model";
 import { decodeSource } from "@steps/model/utf8";
-import type { ReadArtifactOfJob } from "../../input/load-source.ts";
+import type { ReadArtifactOfJob } from "@steps/ci-project";
 import type { CiContext, CiPipeline } from "./ci-pipeline.ts";
 import { storesOf } from "./stores-of.ts";
 

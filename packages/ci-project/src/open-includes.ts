@@ -2,23 +2,29 @@ import { relative } from "node:path";
 import { UsageError } from "@steps/console";
 import type { Engine } from "@steps/engine";
 import { createIncludes, gitBaseOf, type Includes, type IncludeServer, withCredentials } from "@steps/engine/includes";
-import type { IncludeOptions } from "../flags/include-flags.ts";
-import type { LocalSituation } from "../situation/local-situation.ts";
+import type { GivenSituation } from "./local-situation.ts";
+
+/** What the user says about where included files come from. */
+export interface IncludeOptions {
+  /** The URL of the project, whose server other projects are included from. Default: that of its remote. */
+  readonly projectUrl?: string | undefined;
+  /** Folders that stand for projects, by their paths. */
+  readonly includeMap?: Readonly<Record<string, string>> | undefined;
+  /** Whether remote files may come over plain http. */
+  readonly includeHttp?: boolean | undefined;
+}
 
 /** The project whose files are included, and what is known of it. */
 export interface IncludePlace {
   readonly engine: Pick<Engine, "cache">;
-  readonly local: LocalSituation & { readonly overrides: Readonly<Record<string, string>> };
+  readonly local: Omit<GivenSituation, "given">;
   /** Absolute: the project's folder. */
   readonly workDir: string;
   readonly signal: AbortSignal;
 }
 
 /** Opens what files of this project, of others and of the catalog are included from. @throws {UsageError} */
-export function openIncludes(
-  options: Partial<IncludeOptions>,
-  { engine, local, workDir, signal }: IncludePlace,
-): Includes {
+export function openIncludes(options: IncludeOptions, { engine, local, workDir, signal }: IncludePlace): Includes {
   return createIncludes({
     root: workDir,
     cache: engine.cache,
@@ -38,7 +44,7 @@ function shown(path: string): string {
 }
 
 function serverOf(
-  { projectUrl }: Partial<IncludeOptions>,
+  { projectUrl }: IncludeOptions,
   { pipeline, originUrl, overrides }: IncludePlace["local"],
 ): IncludeServer | undefined {
   const { remote } = pipeline.project;

@@ -1,11 +1,16 @@
 import { basename } from "node:path";
 import { UsageError } from "@steps/console";
 import type { Situation } from "@steps/gitlab-ci/rules";
-import { type MergeRequestFacts, type PipelineFacts, readRemote, type Remote } from "@steps/gitlab-ci/variables";
-import { userName } from "./local-variables.ts";
+import {
+  type MergeRequestFacts,
+  type PipelineFacts,
+  readRemote,
+  type Remote,
+  type Variable,
+} from "@steps/gitlab-ci/variables";
+import { loginName } from "@steps/platform/runtime";
 import { type ChangesBase, compareFiles } from "./compare-files.ts";
 import { readRepository, type Repository } from "./read-repository.ts";
-import type { SituationOptions } from "./situation-flags.ts";
 
 /** The project, the commit and the event of a pipeline on this machine. */
 export interface LocalSituation {
@@ -15,8 +20,28 @@ export interface LocalSituation {
   readonly originUrl: string | undefined;
 }
 
-/** The options that say something about a situation; those that a command does not have are absent. */
-export type LocalSituationOptions = Partial<SituationOptions> & { readonly projectUrl?: string | undefined };
+/** The same with the variables that the user gives. */
+export interface GivenSituation extends LocalSituation {
+  /** As rules see them. */
+  readonly given: ReadonlyMap<string, Variable>;
+  /** As texts. */
+  readonly overrides: Readonly<Record<string, string>>;
+}
+
+/** What the user says about a situation. What is absent is read from the repository. */
+export interface LocalSituationOptions {
+  /** As in `CI_PIPELINE_SOURCE`. */
+  readonly source?: string | undefined;
+  /** A branch. */
+  readonly ref?: string | undefined;
+  readonly tag?: string | undefined;
+  /** The branch that a merge request is to. */
+  readonly mergeRequest?: string | undefined;
+  /** A commit, branch or tag that changes are counted from. */
+  readonly changesSince?: string | undefined;
+  /** The URL of the project, if it is not that of its remote. */
+  readonly projectUrl?: string | undefined;
+}
 
 /** Reads the situation of a project from its repository and from what the user says. @throws {UsageError} */
 export async function readLocalSituation(
@@ -46,7 +71,7 @@ export async function readLocalSituation(
       run: { source, ref, isTag },
       mergeRequest,
       user: {
-        login: repository.userLogin ?? userName(),
+        login: repository.userLogin ?? loginName() ?? "user",
         name: repository.userName,
         email: repository.userEmail,
       },
