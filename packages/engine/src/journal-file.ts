@@ -34,6 +34,8 @@ export class JournalFile<Event extends { readonly type: string }> implements Asy
   readonly #createLines: () => LineWriter<Event>;
   #journal: LineWriter<Event>;
   #writtenRoot: string;
+  /** The bytes of the last lines that were written. */
+  #appended = 0;
   #failure: EngineError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
@@ -68,21 +70,37 @@ export class JournalFile<Event extends { readonly type: string }> implements Asy
     return this.#failure;
   }
 
-  /** Appends an event. */
-  append(event: Event): void {
-    const line = Buffer.from(this.#journal.encode(event));
-    if (this.#failure !== undefined) return;
+  /** Appends events that come at one moment, and says how many of them were written whole: all, unless there is a failure. */
+  append(events: readonly Event[]): number {
+    const lines = events.map((event) => ({ text: this.#journal.encode(event), root: this.#journal.root }));
+    if (this.#failure !== undefined) return 0;
     try {
-      this.#write(line, event);
+      this.#write(Buffer.from(lines.map(({ text }) => text).join("")));
+      this.#wait(events);
       this.#writtenRoot = this.#journal.root;
+      return lines.length;
     } catch (error) {
       this.#failure = stateFailure(this.#path, error);
+      return this.#takeWhole(lines);
     }
   }
 
-  #write(line: Buffer, event: Event): void {
-    for (let at = 0; at < line.length;) at += writeSync(this.#fd, line, at);
-    const isBarrier = BARRIERS.has(event.type);
+  #write(bytes: Buffer): void {
+    this.#appended = 0;
+    while (this.#appended < bytes.length) this.#appended += writeSync(this.#fd, bytes, this.#appended);
+  }
+
+  // The last line may be torn.
+  #takeWhole(lines: readonly { readonly text: string; readonly root: string }[]): number {
+    let end = 0;
+    const next = lines.findIndex(({ text }) => (end += Buffer.byteLength(text)) > this.#appended);
+    const count = next === -1 ? lines.length : next;
+    this.#writtenRoot = lines[count - 1]?.root ?? this.#writtenRoot;
+    return count;
+  }
+
+  #wait(events: readonly Event[]): void {
+    const isBarrier = events.some(({ type }) => BARRIERS.has(type));
     if (this.#sync === "all" || (this.#sync === "step" && isBarrier)) fdatasyncSync(this.#fd);
     // One wait serves all events of that time, and no step waits for it.
     if (this.#sync === "background") this.#timer ??= setTimeout(() => this.#syncSoon(), BACKGROUND_MS).unref();

@@ -183,8 +183,8 @@ class Recording {
       return;
     }
     const redacted = this.#redactor.redact(event);
-    for (const read of this.#reads.splice(0)) this.#record(this.#redactor.redact(read));
-    this.#record(redacted);
+    const reads = this.#reads.splice(0).map((read) => this.#redactor.redact(read));
+    this.#record([...reads, redacted]);
   };
 
   /** Takes out what became known as a secret after it was recorded: of the journal, and of what was folded of it. */
@@ -208,16 +208,18 @@ class Recording {
   #isLate = false;
   #version: number | undefined;
 
-  #record(redacted: JournalEvent): void {
+  #record(events: readonly JournalEvent[]): void {
     const { version } = this.#redactor.masker;
     this.#isLate ||= this.#version !== undefined && this.#version !== version;
     this.#version = version;
-    this.#journal.append(redacted);
-    if (this.#journal.failure !== undefined) this.#unwritten.push(redacted);
+    const written = this.#journal.append(events);
+    for (const event of events.slice(written)) this.#unwritten.push(event);
     if (this.#journal.failure !== undefined) this.#onFailure();
-    this.recorder?.apply(redacted);
-    this.results?.apply(redacted);
-    this.#onEvent?.(redacted);
+    for (const event of events) {
+      this.recorder?.apply(event);
+      this.results?.apply(event);
+      this.#onEvent?.(event);
+    }
   }
 }
 

@@ -3,10 +3,17 @@ import { copyProject, type CopyProjectOptions } from "./copy-project.ts";
 import { TreeTemplate } from "./tree-template.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
+const MANY_FILES = 5000;
+const MANY_BYTES = 128 * 1024 * 1024;
+
 /** A project as it was at one moment. Any number of workspaces are copied from it, and none of them changes it. */
 export interface Snapshot {
-  /** The folder in the snapshot that stands for the project: absolute. */
+  /** The folder with all that is copied: absolute. */
+  readonly root: string;
+  /** The folder in it that stands for the project: absolute. */
   readonly folder: string;
+  /** Whether a copy may take seconds. */
+  readonly isLarge: boolean;
   /**
    * Copies the snapshot with its repository; no program is started for it.
    *
@@ -28,7 +35,9 @@ export async function takeSnapshot(options: CopyProjectOptions): Promise<Snapsho
   const folder = await copyProject(options);
   const template = await inWords(root, signal, () => TreeTemplate.read(root, signal));
   return {
+    root,
     folder,
+    isLarge: template.count > MANY_FILES || template.bytes > MANY_BYTES,
     copyTo: async (target, ownSignal) => {
       await inWords(root, ownSignal, () => template.copyTo(target, ownSignal));
       return join(target, relative(root, folder));

@@ -41,6 +41,7 @@ export class TreeTemplate {
   readonly #large: TemplateFile[] = [];
   readonly #links: { readonly path: string; readonly to: string }[] = [];
   #keptBytes = 0;
+  #bytes = 0;
 
   private constructor(root: string) {
     this.#root = root;
@@ -56,6 +57,16 @@ export class TreeTemplate {
       await slices.next();
     }
     return template;
+  }
+
+  /** The number of files, links and folders. */
+  get count(): number {
+    return this.#folders.length + this.#small.length + this.#large.length + this.#links.length;
+  }
+
+  /** The size of all files. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** @param to a path where nothing is yet */
@@ -81,6 +92,7 @@ export class TreeTemplate {
       else if (entry.isSymbolicLink()) this.#links.push({ path, to: readlinkSync(join(this.#root, path)) });
       else {
         const { mode, atime, mtime, size } = lstatSync(join(this.#root, path));
+        this.#bytes += size;
         (size > SMALL_BYTES ? this.#large : this.#small).push({ path, mode: mode & 0o7777, atime, mtime });
       }
     }

@@ -1,9 +1,18 @@
+import { join, relative } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Snapshot } from "./take-snapshot.ts";
-import type { TreeRemover, Workspaces } from "./workspaces.ts";
+import type { FolderHelper, Workspaces } from "./workspaces.ts";
 
 /** More folders of ended jobs than this are not left on the disk for later: who ends another one waits. */
 const MAX_REMOVALS = 4;
+
+/** How the copies are made. */
+export interface WorkspacePoolOptions {
+  /** Copies and removes beside this process. Default: it does so itself. */
+  readonly helper?: FolderHelper;
+  /** How many copies are made ahead at most; of a large project it is one. Default: 1. */
+  readonly ahead?: number;
+}
 
 interface Copy {
   readonly target: string;
@@ -18,29 +27,39 @@ interface Copy {
 export class WorkspacePool implements AsyncDisposable {
   readonly #snapshot: Snapshot;
   readonly #workspaces: Workspaces;
-  readonly #remover: TreeRemover | undefined;
+  readonly #helper: FolderHelper | undefined;
   readonly #stop = new AbortController();
   readonly #removals = new Set<Promise<void>>();
-  #expected = 0;
-  #spare: Copy | undefined;
+  readonly #ahead: number;
+  #undecided = 0;
+  #waiting = 0;
+  #spares: Copy[] = [];
 
-  /** @param remover takes the work of removing off this process. Default: none does */
-  constructor(snapshot: Snapshot, workspaces: Workspaces, remover?: TreeRemover) {
+  constructor(snapshot: Snapshot, workspaces: Workspaces, { helper, ahead = 1 }: WorkspacePoolOptions = {}) {
     this.#snapshot = snapshot;
-    this.#remover = remover;
     this.#workspaces = workspaces;
+    this.#helper = helper;
+    this.#ahead = ahead;
   }
 
-  /** Tells that so many more jobs are about to begin, or fewer. Without any, no copy is made before somebody wants it. */
-  expect(change: number): void {
-    this.#expected += change;
+  /**
+   * Tells what is to come, as differences: how many jobs wait for their place, and of how many it is not decided yet whether they run.
+   * Without any, no copy is made before somebody wants it.
+   */
+  expect({ waiting = 0, undecided = 0 }: { readonly waiting?: number; readonly undecided?: number }): void {
+    this.#waiting += waiting;
+    this.#undecided += undecided;
   }
 
-  /** Begins to make the copy for the next job that is expected. To be called when there is time: while another job runs. */
+  /** Begins to make copies for the next jobs that are expected. To be called when there is time: while another job runs. */
   prepare(): void {
-    if (this.#spare !== undefined || this.#expected <= 0 || this.#stop.signal.aborted) return;
-    const target = this.#workspaces.next();
-    this.#spare = { target, made: this.#makeAhead(target) };
+    if (this.#stop.signal.aborted) return;
+    // A copy that takes long is made for somebody who is sure to want it.
+    const wanted = this.#snapshot.isLarge ? Math.min(1, this.#waiting) : this.#waiting + this.#undecided;
+    for (let missing = Math.min(wanted, this.#ahead) - this.#spares.length; missing > 0; missing--) {
+      const target = this.#workspaces.next();
+      this.#spares.push({ target, made: this.#makeAhead(target) });
+    }
   }
 
   /**
@@ -62,13 +81,12 @@ export class WorkspacePool implements AsyncDisposable {
   /** Ends what is still being done. The folders that are left go with the workspaces. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await this.#spare?.made;
+    for (const { made } of this.#spares) await made;
     await Promise.all(this.#removals);
   }
 
   #take(signal: AbortSignal): Copy {
-    const spare = this.#spare;
-    this.#spare = undefined;
+    const spare = this.#spares.shift();
     if (spare === undefined) return this.#make(this.#workspaces.next(), signal);
     const made = spare.made.then(async (workDir) => workDir ?? (await this.#makeAnew(spare.target, signal)));
     return { target: spare.target, made };
@@ -91,12 +109,16 @@ export class WorkspacePool implements AsyncDisposable {
   async #makeAhead(target: string): Promise<string | undefined> {
     // The job that runs goes first.
     await setImmediate();
+    const { root, folder, isLarge } = this.#snapshot;
+    // What nobody can stop must not take long.
+    const isCopied = isLarge ? undefined : await this.#helper?.copyTree(root, target);
+    if (isCopied !== undefined) return isCopied ? join(target, relative(root, folder)) : undefined;
     return this.#snapshot.copyTo(target, this.#stop.signal).catch(() => undefined);
   }
 
   async #remove(target: string): Promise<void> {
     // What cannot be removed is tried once more at the end, and said then.
-    const removal = this.#workspaces.remove(target, this.#remover).catch(() => {});
+    const removal = this.#workspaces.remove(target, this.#helper).catch(() => {});
     this.#removals.add(removal);
     void removal.then(() => this.#removals.delete(removal));
     while (this.#removals.size > MAX_REMOVALS) await Promise.race(this.#removals);

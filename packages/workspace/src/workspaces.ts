@@ -5,9 +5,10 @@ import { formatIdentity, livenessOf, parseIdentity, processIdentity } from "@ste
 
 let count = 0;
 
-/** A program beside us that removes folders. It says whether one is gone; `undefined`: it cannot be asked. */
-export interface TreeRemover {
+/** A program beside us that takes work with folders off this process. It says whether it was done; `undefined`: it cannot be asked. */
+export interface FolderHelper {
   removeTree(path: string): Promise<boolean> | undefined;
+  copyTree(from: string, to: string): Promise<boolean> | undefined;
 }
 
 /** The folders of the jobs of this process below a state directory. They go when it ends, or when the next process finds it gone. */
@@ -43,10 +44,10 @@ export class Workspaces implements AsyncDisposable {
     }
   }
 
-  /** Removes one workspace, also the folders in it that its job has closed to itself. @param remover is asked first */
-  async remove(workspace: string, remover?: TreeRemover): Promise<void> {
+  /** Removes one workspace, also the folders in it that its job has closed to itself. @param helper is asked first */
+  async remove(workspace: string, helper?: Pick<FolderHelper, "removeTree">): Promise<void> {
     const path = join(workspace, "..");
-    if ((await remover?.removeTree(path)) !== true) await removeAll(path);
+    if ((await helper?.removeTree(path)) !== true) await removeAll(path);
   }
 
   /** Removes what is in a workspace, which can be made anew then. */

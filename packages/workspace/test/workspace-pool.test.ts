@@ -24,7 +24,9 @@ function folders(): string[] {
 function countingSnapshot(fails: (count: number) => boolean = () => false): Snapshot & { readonly copies: string[] } {
   const copies: string[] = [];
   return {
+    root: base,
     folder: base,
+    isLarge: false,
     copies,
     copyTo: (target) => {
       copies.push(target);
@@ -51,10 +53,10 @@ describe("WorkspacePool", () => {
       pool.prepare();
       return Promise.resolve(workDir);
     };
-    pool.expect(3);
+    pool.expect({ waiting: 3 });
     const dirs = [];
     for (let i = 0; i < 3; i++) {
-      pool.expect(-1);
+      pool.expect({ waiting: -1 });
       dirs.push(await pool.use(job, signal));
     }
     expect(new Set(dirs).size).toBe(3);
@@ -70,21 +72,38 @@ describe("WorkspacePool", () => {
     await using pool = new WorkspacePool(snapshot, workspaces);
     pool.prepare();
     expect(await pool.use((dir) => Promise.resolve(snapshot.copies.indexOf(dir)), signal)).toBe(0);
-    pool.expect(2);
+    pool.expect({ waiting: 2 });
     pool.prepare();
     pool.prepare();
     await vi.waitUntil(() => snapshot.copies.length === 2);
     expect(await pool.use((dir) => Promise.resolve(snapshot.copies.indexOf(dir)), signal)).toBe(1);
-    pool.expect(-2);
+    pool.expect({ waiting: -2 });
     pool.prepare();
     expect(await pool.use((dir) => Promise.resolve(snapshot.copies.indexOf(dir)), signal)).toBe(2);
     expect(snapshot.copies).toHaveLength(3);
   });
 
+  test("prepare() makes as many copies ahead as it may; of a large project one, for a job that is sure to run", async () => {
+    const snapshot = countingSnapshot();
+    await using pool = new WorkspacePool(snapshot, workspaces, { ahead: 2 });
+    pool.expect({ undecided: 3 });
+    pool.prepare();
+    await vi.waitUntil(() => snapshot.copies.length === 2);
+    const large = countingSnapshot();
+    await using other = new WorkspacePool({ ...large, isLarge: true }, workspaces, { ahead: 2 });
+    other.expect({ undecided: 3 });
+    other.prepare();
+    other.expect({ waiting: 2, undecided: -2 });
+    other.prepare();
+    await vi.waitUntil(() => large.copies.length > 0);
+    expect(await other.use((dir) => Promise.resolve(dir), signal)).toBe(large.copies[0]);
+    expect([snapshot.copies.length, large.copies.length]).toEqual([2, 1]);
+  });
+
   test("use() makes a copy again that could not be made ahead, and says why that failed, too", async () => {
     const snapshot = countingSnapshot((count) => count === 1 || count === 3 || count === 4);
     await using pool = new WorkspacePool(snapshot, workspaces);
-    pool.expect(9);
+    pool.expect({ waiting: 9 });
     pool.prepare();
     const read = (dir: string): Promise<string> => Promise.resolve(readFileSync(join(dir, "a"), "utf8"));
     expect(await pool.use(read, signal)).toBe("1");
@@ -93,10 +112,39 @@ describe("WorkspacePool", () => {
     await vi.waitUntil(() => folders().length === 0);
   });
 
+  test("a helper copies and removes, and what it fails in is done without it", async () => {
+    const snapshot = countingSnapshot();
+    const asked: string[] = [];
+    let works = true;
+    const helper = {
+      copyTree: (_from: string, to: string) => {
+        asked.push("copy");
+        mkdirSync(to);
+        if (works) writeFileSync(join(to, "a"), "by the helper");
+        return Promise.resolve(works);
+      },
+      removeTree: (path: string) => {
+        asked.push("remove");
+        if (works) rmSync(path, { recursive: true });
+        return Promise.resolve(works);
+      },
+    };
+    await using pool = new WorkspacePool(snapshot, workspaces, { helper });
+    const read = (dir: string): Promise<string> => Promise.resolve(readFileSync(join(dir, "a"), "utf8"));
+    pool.expect({ waiting: 2 });
+    pool.prepare();
+    expect(await pool.use(read, signal)).toBe("by the helper");
+    works = false;
+    pool.prepare();
+    expect(await pool.use(read, signal)).toBe("1");
+    expect(asked).toEqual(["copy", "remove", "copy", "remove"]);
+    await vi.waitUntil(() => folders().length === 0);
+  });
+
   test("use() does nothing for a job that was cancelled before", async () => {
     const stop = new AbortController();
     await using pool = new WorkspacePool(
-      { folder: base, copyTo: (_target, own) => Promise.reject(own.reason as Error) },
+      { root: base, folder: base, isLarge: false, copyTo: (_target, own) => Promise.reject(own.reason as Error) },
       workspaces,
     );
     stop.abort(new Error("enough"));
@@ -106,7 +154,7 @@ describe("WorkspacePool", () => {
   test("a copy that nobody has wanted goes with the workspaces", async () => {
     const snapshot = countingSnapshot();
     const pool = new WorkspacePool(snapshot, workspaces);
-    pool.expect(1);
+    pool.expect({ waiting: 1 });
     pool.prepare();
     await pool[Symbol.asyncDispose]();
     pool.prepare();

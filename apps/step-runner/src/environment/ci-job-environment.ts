@@ -24,15 +24,37 @@ export function ciJobEnvironment(
 ): Readonly<Record<string, string>> {
   if (place.kind === "containers") return options.jobEnv ? vars : {};
   const env = baseEnvironment(options, vars);
-  const own = Object.entries(process.env).filter(([name]) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name));
-  for (const [name, value] of own) if (value !== undefined && name !== "STEP_RUNNER_COOKIE") env[name] = value;
-  for (const [{ env: name = "" }, text] of inherited(options)) {
-    if (text === "") delete env[name];
-    else if (text !== undefined) env[name] = text;
+  const { own, binDir } = shareOf(options);
+  for (const [name, text] of own) {
+    if (text === undefined) delete env[name];
+    else env[name] = text;
   }
-  const state = options.stateDir ?? userDirectories(process.env).state;
-  env["PATH"] = `${launcherDirectory(absolute(state))}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
+  env["PATH"] = `${binDir}:${env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"}`;
   return env;
+}
+
+/** The part that all jobs of a command share: variables to be set, or unset where there is no text, and the folder of this program. */
+interface Share {
+  readonly own: readonly (readonly [name: string, text: string | undefined])[];
+  readonly binDir: string;
+}
+
+const shares = new WeakMap<Options, Share>();
+
+// A pipeline may have ten thousand jobs.
+function shareOf(options: Options): Share {
+  const known = shares.get(options);
+  if (known !== undefined) return known;
+  const names = Object.keys(process.env).filter(
+    (name) => /^(?:STEP_RUNNER_|XDG_(?:CACHE|STATE)_HOME$)/.test(name) && name !== "STEP_RUNNER_COOKIE",
+  );
+  const ofFlags = inherited(options).flatMap(([{ env: name = "" }, text]) =>
+    text === undefined ? [] : [[name, text === "" ? undefined : text] as const],
+  );
+  const own = [...names.map((name) => [name, process.env[name]] as const), ...ofFlags];
+  const share = { own, binDir: launcherDirectory(absolute(options.stateDir ?? userDirectories(process.env).state)) };
+  shares.set(options, share);
+  return share;
 }
 
 /** Flags with the texts that their variables get. An empty text unsets the variable, and none leaves it as it is. */

@@ -48,6 +48,8 @@ export interface PipelineContext {
   ) => Promise<Result | undefined>;
   /** Begins to make the folder of the next job. To be called when there is time: while another job runs. */
   readonly prepareWorkspace: () => void;
+  /** Records that jobs are part of the pipeline, before they are decided. `path`: as below. */
+  readonly onPlanned: PipelineRecording["planned"];
   /** Shows and records an event. `path`: the names of the calling instances, each with ` / ` behind it. */
   readonly onEvent: (event: PipelineEvent, path: string) => void;
 }
@@ -62,6 +64,8 @@ export interface PipelineProject extends Pick<LocalPipeline, "language" | "maske
   readonly jobCount: number;
 }
 
+/** More copies ahead of their jobs take room and are hardly missed. */
+const MAX_AHEAD = 4;
 /** Fewer jobs would wait longer for a process that starts theirs than they gain by it. */
 const MANY_JOBS = 16;
 
@@ -88,7 +92,9 @@ export async function openPipelineContext(
   const snapshot = options.inPlace
     ? undefined
     : await takeSnapshot({ project, target: workspaces.next(), env: process.env, signal: stop.hurry });
-  const pool = snapshot && open.use(new WorkspacePool(snapshot, workspaces, reaper));
+  const pool =
+    snapshot &&
+    open.use(new WorkspacePool(snapshot, workspaces, { helper: reaper, ahead: Math.min(placeCount, MAX_AHEAD) }));
   const masked = [...maskedValues(options), ...ofFiles];
   const recording = open.use(
     engine.recordPipeline({
@@ -122,9 +128,13 @@ export async function openPipelineContext(
     makeFolder: () => workspaces.next(),
     inWorkspace: (work, signal) => (pool === undefined ? work(project) : pool.use(work, signal)),
     prepareWorkspace: () => pool?.prepare(),
+    onPlanned: (jobs, jobPath) => {
+      pool?.expect({ undecided: jobs.length });
+      recording.planned(jobs, jobPath);
+    },
     onEvent: (event, jobPath) => {
-      if (event.type === "job-decided") pool?.expect(event.instances.length);
-      if (event.type === "instance-started") pool?.expect(-1);
+      if (event.type === "job-decided") pool?.expect({ waiting: event.instances.length, undecided: -1 });
+      if (event.type === "instance-started") pool?.expect({ waiting: -1 });
       view.onEvent(event, jobPath);
       recording.onEvent(event, jobPath);
     },

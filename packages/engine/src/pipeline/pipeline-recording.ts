@@ -178,7 +178,7 @@ export class PipelineRecording implements AsyncDisposable {
   }
 
   #append(event: PipelineJournalEvent): void {
-    this.#journal.append(event);
+    this.#journal.append([event]);
     this.#recorder.apply(event);
   }
 

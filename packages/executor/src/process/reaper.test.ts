@@ -1,6 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -47,15 +59,34 @@ test("makes pipes, many at once, and goes without running its program", async ()
 test("removeTree() removes folders beside the making of pipes, and says what it could not remove", async () => {
   const dir = tempDir();
   using reaper = new Reaper([]);
-  const folders = ["a b", "it's", "$HOME", "-rf"].map((name) => join(dir, name));
+  const folders = ["a b", "it's", "$HOME", "-rf", "a cp 1"].map((name) => join(dir, name));
   for (const folder of folders) mkdirSync(join(folder, "inner/$(touch x)"), { recursive: true });
   const removed = Promise.all(folders.map((folder) => reaper.removeTree(folder)));
   expect(await makeFifos(dir, 3, reaper)).toHaveLength(3);
-  expect(await removed).toEqual([true, true, true, true]);
+  expect(await removed).toEqual(folders.map(() => true));
   for (const folder of folders) expect(existsSync(folder)).toBe(false);
   expect(await reaper.removeTree("/proc/self/fd")).toBe(false);
   expect(reaper.removeTree("relative")).toBeUndefined();
   expect(reaper.removeTree(`${dir}/two\n/lines`)).toBeUndefined();
+});
+
+test("copyTree() copies a folder as it is, and says when it could not", async () => {
+  const dir = tempDir();
+  using reaper = new Reaper([]);
+  const from = join(dir, "x rm 2 ", "from");
+  mkdirSync(join(from, "inner"), { recursive: true });
+  writeFileSync(join(from, "inner/run"), "1", { mode: 0o751 });
+  utimesSync(join(from, "inner/run"), 1_000_000, 1_000_000);
+  symlinkSync("inner/run", join(from, "link"));
+  const targets = ["to", "to cp 3 /x", "it's"].map((name) => join(dir, name.replaceAll("/", "_")));
+  expect(await Promise.all(targets.map((to) => reaper.copyTree(from, to)))).toEqual([true, true, true]);
+  for (const to of [...targets, from]) {
+    const { mode, mtimeMs } = statSync(join(to, "inner/run"));
+    expect([mode & 0o777, mtimeMs, readlinkSync(join(to, "link"))]).toEqual([0o751, 1_000_000_000, "inner/run"]);
+  }
+  expect(await reaper.copyTree(join(dir, "none"), join(dir, "copy"))).toBe(false);
+  expect(await reaper.copyTree(from, join(dir, "no/folder"))).toBe(false);
+  expect(await makeFifos(dir, 1, reaper)).toHaveLength(1);
 });
 
 test("a reaper leaves no ended process behind while it goes on", async () => {

@@ -11,14 +11,16 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 export const REAPER_NAME = "steps-reaper";
 
 /**
- * The shell reads folders: a number before one says that it is to be removed, which nobody waits for; in the others it makes pipes. Then
- * it reads a word that all is well. Without that word its user was killed. To ask for the jobs takes leave of those that have ended.
+ * The shell reads lines: a folder to make pipes in, or a word, a number and a folder, for work that it does not wait for. Then it reads a
+ * word that all is well; without that word its user was killed. To ask for the jobs takes leave of those that have ended.
  */
-const SCRIPT = `while IFS= read -r line; do
+const SCRIPT = `tell() { if [ "$2" = 0 ]; then echo "$1 1"; else echo "$1 0"; fi; }
+while IFS= read -r line; do
+rest=\${line#* } id=\${rest%% *} path=\${rest#* }
 case $line in
 /*) if mkfifo -m 600 "$line/stdout" "$line/stderr" </dev/null; then echo 1; else echo 0; fi ;;
-*\\ /*) jobs >/dev/null
-if rm -rf "\${line#* }"; then echo "\${line%% *} 1"; else echo "\${line%% *} 0"; fi </dev/null & ;;
+rm\\ *) jobs >/dev/null; { rm -rf "$path"; tell "$id" $?; } </dev/null & ;;
+cp\\ *) jobs >/dev/null; IFS= read -r to || break; { cp -a "$path" "$to"; tell "$id" $?; } </dev/null & ;;
 *) exit ;;
 esac
 done
@@ -35,15 +37,15 @@ const PASSED = [
 
 /**
  * A small process, a shell, that outlives us. If we are killed, it runs a program that ends what we have started; it knows by
- * the end of its standard input, which nobody but us holds open. Until then it makes named pipes and removes folders: one process
- * does it all, so that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
+ * the end of its standard input, which nobody but us holds open. Until then it makes named pipes, and copies and removes folders: one
+ * process does it all, so that it costs a run no more than `mkfifo` alone. Where there is no shell, there is no reaper.
  */
 export class Reaper implements PipeMaker, Disposable {
   /** The shell. Absent when it could not be started. */
   readonly #child: Child | undefined;
   readonly #waiting: ((isMade: boolean) => void)[] = [];
-  readonly #removals = new Map<string, (isRemoved: boolean) => void>();
-  #lastRemoval = 0;
+  readonly #works = new Map<string, (isDone: boolean) => void>();
+  #lastWork = 0;
   #isOver = false;
 
   /** @param program that is run when we are gone, with its arguments */
@@ -54,7 +56,7 @@ export class Reaper implements PipeMaker, Disposable {
   }
 
   makePipes(dir: string): Promise<boolean> | undefined {
-    return this.#ask(dir, dir, (resolve) => this.#waiting.push(resolve));
+    return this.#ask([dir], dir, (resolve) => this.#waiting.push(resolve));
   }
 
   /**
@@ -64,8 +66,18 @@ export class Reaper implements PipeMaker, Disposable {
    * @param path absolute
    */
   removeTree(path: string): Promise<boolean> | undefined {
-    const id = String(++this.#lastRemoval);
-    return this.#ask(path, `${id} ${path}`, (resolve) => this.#removals.set(id, resolve));
+    return this.#work("rm", [path]);
+  }
+
+  /**
+   * Copies a folder with all that is in it, as it is, beside what else is done, and says whether all of it was copied. `undefined`: it
+   * cannot be asked. Never rejects.
+   *
+   * @param from absolute
+   * @param to absolute, and not there yet
+   */
+  copyTree(from: string, to: string): Promise<boolean> | undefined {
+    return this.#work("cp", [from, to]);
   }
 
   /** Lets it go. */
@@ -75,13 +87,23 @@ export class Reaper implements PipeMaker, Disposable {
     this.#stop();
   }
 
-  #ask(path: string, line: string, wait: (resolve: (isDone: boolean) => void) => void): Promise<boolean> | undefined {
+  #work(word: string, paths: readonly string[]): Promise<boolean> | undefined {
+    const id = String(++this.#lastWork);
+    return this.#ask(paths, `${word} ${id} ${paths.join("\n")}`, (resolve) => this.#works.set(id, resolve));
+  }
+
+  #ask(
+    paths: readonly string[],
+    text: string,
+    wait: (resolve: (isDone: boolean) => void) => void,
+  ): Promise<boolean> | undefined {
     const child = this.#child;
-    if (this.#isOver || child === undefined || !path.startsWith("/") || path.includes("\n")) return undefined;
+    const canBeRead = paths.every((path) => path.startsWith("/") && !path.includes("\n"));
+    if (this.#isOver || child === undefined || !canBeRead) return undefined;
     return new Promise((resolve) => {
       holdOpen(child.stdout);
       wait(resolve);
-      child.stdin.write(`${line}\n`);
+      child.stdin.write(`${text}\n`);
     });
   }
 
@@ -92,7 +114,7 @@ export class Reaper implements PipeMaker, Disposable {
       const lines = `${rest}${text}`.split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) this.#take(line);
-      if (this.#waiting.length + this.#removals.size === 0) letGo(stdout);
+      if (this.#waiting.length + this.#works.size === 0) letGo(stdout);
     });
     // There is no shell, or somebody has killed it.
     for (const source of [child, stdin, stdout]) source.on("error", () => this.#stop());
@@ -108,14 +130,14 @@ export class Reaper implements PipeMaker, Disposable {
       this.#waiting.shift()?.(first === "1");
       return;
     }
-    this.#removals.get(first)?.(answer === "1");
-    this.#removals.delete(first);
+    this.#works.get(first)?.(answer === "1");
+    this.#works.delete(first);
   }
 
   #stop(): void {
     this.#isOver = true;
-    for (const resolve of [...this.#waiting.splice(0), ...this.#removals.values()]) resolve(false);
-    this.#removals.clear();
+    for (const resolve of [...this.#waiting.splice(0), ...this.#works.values()]) resolve(false);
+    this.#works.clear();
   }
 }
 

@@ -115,7 +115,7 @@ function runJobs(
   jobs: readonly PipelineJob<WorkflowWork>[],
   signal: AbortSignal,
 ): Promise<JobResults> {
-  context.recording.planned(jobs, workflow.path);
+  context.onPlanned(jobs, workflow.path);
   context.view.planned(jobs, workflow.path);
   return runPipeline(jobs, {
     places: context.places,

@@ -25,6 +25,11 @@ export interface CiPipeline {
   readonly depth: number;
 }
 
+/** The facts of a pipeline whose name is known: the same object for all its jobs, whose variables are made of it but once. */
+export function withName(facts: PipelineFacts, name: string | undefined): PipelineFacts {
+  return { ...facts, run: { ...facts.run, name } };
+}
+
 /** The state that the jobs of a pipeline and of its children share. */
 export interface CiContext extends PipelineContext {
   /** The folders in which its jobs keep files. */

@@ -19,7 +19,7 @@ import { tellIgnored } from "../../input/tell-ignored.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
 import type { PipelineOptions } from "../pipeline-flags.ts";
-import type { CiPipeline } from "./ci-pipeline.ts";
+import { type CiPipeline, withName } from "./ci-pipeline.ts";
 import { tellForeignNeeds } from "./foreign-artifacts.ts";
 import { graphOf } from "./graph-of.ts";
 import { listCiJobs } from "./list-ci-jobs.ts";
@@ -47,7 +47,9 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   const found = [...file.diagnostics, ...planned.diagnostics, ...problems];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   if (judged === undefined || hasErrors(found)) return undefined;
-  const ci: CiPipeline = { loaded, planned, situation, facts, given, originUrl, file: path, path: "", depth: 0 };
+  const named = withName(facts, planned.name);
+  const own = { facts: named, given, originUrl, file: path, path: "", depth: 0 };
+  const ci: CiPipeline = { loaded, planned, situation, ...own };
   return {
     language: "gitlab-ci",
     sources: loaded.sources,

@@ -10,7 +10,7 @@ import { spanPosition } from "@steps/source";
 import { pipelineExitCode, SEPARATOR, statusOf } from "@steps/pipeline-view";
 import { loadSource } from "../../input/load-source.ts";
 import { recordSource } from "../pipeline-context.ts";
-import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
+import { type CiContext, type CiPipeline, type TriggerJob, withName } from "./ci-pipeline.ts";
 import { dotenvVariables } from "./dotenv-variables.ts";
 import { tellForeignNeeds } from "./foreign-artifacts.ts";
 import { artifactReader } from "./generated-file.ts";
@@ -67,7 +67,7 @@ async function planChild(context: CiContext, ci: CiPipeline, work: TriggerJob): 
   if (depth >= MAX_DEPTH) return fail(`Child pipelines are at most ${MAX_DEPTH} deep`);
   const variables = childVariables(work, given, await dotenvVariables(context, ci, work));
   const source = { name: `${file} (${job.name})`, text: JSON.stringify({ include: includesOf(work) }) };
-  const ofChild = { ...facts, run: { ...facts.run, source: "parent_pipeline" } };
+  const ofChild = { ...facts, run: { ...facts.run, name: undefined, source: "parent_pipeline" } };
   const inChild = { ...situation, source: "parent_pipeline" };
   const overrides = Object.fromEntries([...variables].map(([name, { value }]) => [name, value]));
   const local = { situation: inChild, pipeline: ofChild, given: variables, overrides, originUrl };
@@ -94,7 +94,7 @@ async function planChild(context: CiContext, ci: CiPipeline, work: TriggerJob): 
   if (!options.quiet) tellForeignNeeds(options, foreignNeedsOfChild(planned));
   const name = `${path}${job.name}${SEPARATOR}`;
   const inner = { file, path: name, depth: depth + 1, originUrl, parent: ci };
-  return { loaded, planned, situation: inChild, facts: ofChild, given: variables, ...inner };
+  return { loaded, planned, situation: inChild, facts: withName(ofChild, planned.name), given: variables, ...inner };
 }
 
 // Those of the pipelines around it are here.

@@ -77,7 +77,7 @@ async function attemptJob(
   const choice = await placeJob(context.options, job, { workDir, project: facts.project });
   const compile = (image: string | undefined): CompileJobResult => {
     const known = predefinedVariables({
-      pipeline: { ...facts, run: { ...facts.run, name: planned.name } },
+      pipeline: facts,
       job: { ...work.facts, image },
       runner: choice.runner,
       sha256,

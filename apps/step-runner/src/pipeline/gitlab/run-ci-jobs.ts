@@ -41,7 +41,7 @@ export interface CiJobs {
 function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal): Promise<JobResults> {
   const firstFailure = new AbortController();
   const shown = withoutGates(jobs);
-  context.recording.planned(shown, ci.path);
+  context.onPlanned(shown, ci.path);
   context.view.planned(inStages(shown, ci), ci.path);
   return runPipeline(jobs, {
     places: context.places,
