@@ -9,7 +9,7 @@ import { tellIgnored } from "../input/tell-ignored.ts";
 import { userDirectories } from "@steps/engine/runs";
 import { requireTerminal, shellFlag } from "../failure-shell/shell-flag.ts";
 import { absolute } from "../files/absolute.ts";
-import { projectStores, storeInputs } from "../files/job-stores.ts";
+import { projectStores, storeInputs, sweepStores } from "../files/job-stores.ts";
 import { isJobWanted, printExplanation } from "../input/is-job-wanted.ts";
 import { givenVariables } from "../input/given-variables.ts";
 import { findCiFile } from "../input/load-ci-file.ts";
@@ -131,14 +131,29 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
     hasShell: options.shellOnFailure,
     printReport: reportOfJob(options.report, { job: job.name, stage: judged.facts.stage, path }),
   };
-  const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob), rest);
+  await sweepStores(stores);
+  const forget = (): Promise<void> => forgetArtifacts(commandJob, stores.artifactsDir);
+  const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob, forget), rest);
   const { artifactsDir: target } = options;
   if (target === undefined) return await runIt();
   return await keepingArtifacts({ ...stores, job: job.name, path: "", target }, runIt);
 }
 
-function inWorkspace(workspace: JobWorkspace, job: CommandJob): JobSource {
+// What one attempt has kept is not that of the next.
+async function forgetArtifacts({ name = "", inputs }: CommandJob, artifactsDir: string): Promise<void> {
+  if (inputs?.["artifacts_dir"] === undefined) return;
+  const { removeArtifacts } = await import("@steps/builtins/run");
+  await removeArtifacts(artifactsDir, name);
+}
+
+function inWorkspace(
+  workspace: JobWorkspace,
+  job: CommandJob,
+  beforeRetry = (): Promise<void> => Promise.resolve(),
+): JobSource {
+  let attempts = 0;
   return async (_engine, signal) => {
+    if (attempts++ > 0) await beforeRetry();
     await workspace.fill(signal);
     return { ...job, workspace: workspace.copy };
   };

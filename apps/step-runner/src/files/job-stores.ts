@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import type { SpecDefinition } from "@steps/model/definition";
 import { sha256 } from "@steps/platform";
 
@@ -13,6 +13,20 @@ export interface JobStores {
 export function projectStores(project: string, stateDir: string): JobStores {
   const folder = join(stateDir, "gitlab", sha256(realpathSync(project)).slice(0, 16));
   return { artifactsDir: join(folder, "artifacts"), cacheDir: join(folder, "cache") };
+}
+
+/** Removes the artifacts of a project whose time is over. */
+export async function sweepStores({ artifactsDir }: JobStores): Promise<void> {
+  if (!existsSync(artifactsDir)) return;
+  const { removeExpired } = await import("@steps/builtins/run");
+  await removeExpired(artifactsDir);
+}
+
+/** The stores of all projects below a state directory. */
+export function allStores(stateDir: string): readonly string[] {
+  const folder = join(stateDir, "gitlab");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => [join(folder, name, "artifacts"), join(folder, name, "cache")]);
 }
 
 /** The names of the inputs that are stores. */

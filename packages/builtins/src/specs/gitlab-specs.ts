@@ -42,7 +42,7 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
       exclude: list("Patterns of relative paths that are left out; `dir/**` for all that is in a folder"),
       untracked: flag("Add all files that git does not track, also those that it ignores"),
       reports: struct("Files by type of report, which are kept one by one: `{junit: [report.xml]}`"),
-      expire_in: optional("How long they are of interest; it is noted, and nothing is removed"),
+      expire_in: optional("How long they are handed on: `1 week`, `30 mins`; `never` or empty for ever"),
       type: { ...optional("`archive`, or the type of report that `paths` are"), default: "archive" },
       format: optional("`zip` for an archive; `raw` or `gzip` for a report"),
       compression_level: COMPRESSION,

@@ -3,7 +3,7 @@ import { childOf, Report, type YamlNode } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { isList, isMapping } from "../load/nodes.ts";
-import { readDuration } from "../read-duration.ts";
+import { readDuration } from "@steps/model/gitlab-duration";
 import { readPsychScalar } from "../psych.ts";
 import type { PatternParts } from "../rules/if/patterns.ts";
 import type { JobDecision } from "../rules/decide.ts";

@@ -7,7 +7,7 @@ export {
   type JudgePipelineOptions,
   type JudgePipelineResult,
 } from "../judge-pipeline.ts";
-export { readDuration } from "../read-duration.ts";
+export { readDuration } from "@steps/model/gitlab-duration";
 export type { PlannedJob } from "./decide-start.ts";
 export { isAllowedToFail, isRetried } from "./is-retried.ts";
 export { type PlannedPipeline, planPipeline, type PlanPipelineOptions } from "./plan-pipeline.ts";

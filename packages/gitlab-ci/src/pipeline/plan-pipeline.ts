@@ -19,7 +19,7 @@ import { artifactSources } from "./artifact-sources.ts";
 import { checkNeeded } from "./check-needed.ts";
 import { checkTriggers } from "./check-triggers.ts";
 import { decideStart, type PlannedJob } from "./decide-start.ts";
-import { readDuration } from "../read-duration.ts";
+import { readDuration } from "@steps/model/gitlab-duration";
 import { readForeignNeeds, readNeeds } from "./read-needs.ts";
 import { readTrigger } from "./read-trigger.ts";
 import { gateOf, stageGates } from "./stage-gates.ts";

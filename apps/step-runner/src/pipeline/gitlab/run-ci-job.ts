@@ -50,12 +50,20 @@ async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal):
     const result = jobResultOf(ended);
     if (!signal.aborted && isRetried(retry, ended.outcome, attempt)) {
       context.view.onEvent({ type: "instance-retried", ...of, attempt, result }, ci.path);
+      await forgetArtifacts(context, one);
       continue;
     }
     const attempts = attempt === 1 ? undefined : attempt;
     const isAllowed = isAllowedToFail(allowFailure, ended.outcome);
     return { ...result, attempts, coverage: coverage?.end(), isAllowedToFail: isAllowed };
   }
+}
+
+// What an attempt has kept is not that of the next one, which may keep nothing.
+async function forgetArtifacts(context: CiContext, { ci, work: { job } }: CiJob): Promise<void> {
+  if (!hasArtifacts(job)) return;
+  const { removeArtifacts } = await import("@steps/builtins/run");
+  await removeArtifacts(storesOf(context, ci.path).artifactsDir, job.name);
 }
 
 interface CiAttempt extends CiJob {

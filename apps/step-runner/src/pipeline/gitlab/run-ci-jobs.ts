@@ -9,7 +9,7 @@ import {
   runPipeline,
 } from "@steps/pipeline";
 import type { OrderedJob } from "@steps/pipeline-view";
-import { projectStores } from "../../files/job-stores.ts";
+import { projectStores, sweepStores } from "../../files/job-stores.ts";
 import { enterGroup } from "../enter-group.ts";
 import type { PipelineContext } from "../pipeline-context.ts";
 import type { CiContext, CiPipeline, TriggerJob } from "./ci-pipeline.ts";
@@ -24,6 +24,7 @@ export async function runCiPipeline(
 ): Promise<JobResults> {
   const background: Promise<unknown>[] = [];
   const { project, stateDir, makeFolder } = context;
+  await sweepStores(projectStores(project, stateDir));
   const stores = { ...projectStores(project, stateDir), artifactsDir: join(makeFolder(), "artifacts") };
   const results = await runCiJobs({ ...context, background, stores }, { ci, jobs }, context.stop.signal);
   // Children may start others.

@@ -5,6 +5,7 @@ import { type BuiltinPlace, type Inputs, textOf } from "../../images/builtin-ima
 import { extractArchive } from "../files/extract-archive.ts";
 import { countFiles, type Exported, type GitlabResult, objectList, optionalText, warn } from "../gitlab-step.ts";
 import { entryPath, openArchive, type StoreEntry } from "../store/entry-store.ts";
+import { isExpired } from "./expiry.ts";
 import { ARTIFACT_FILES, readVariables } from "./artifact-store.ts";
 
 /**
@@ -47,6 +48,11 @@ async function downloadOne(path: string, { source, job, exports, place }: Downlo
   }
   const { entry, file } = opened;
   try {
+    if (isExpired(entry.metadata)) {
+      if (source["required"] === true) throw new BuiltinError("BUILTIN_FAILED", "their time is over");
+      warn(place, `The artifacts of job "${job}" are not unpacked: their time is over`);
+      return 0;
+    }
     const digest = optionalText(entry.metadata, "digest");
     const expected = optionalText(source, "digest");
     if (expected !== "" && expected !== digest) {

@@ -2,6 +2,7 @@ import { BuiltinError } from "../../builtin-error.ts";
 import { readZip } from "@steps/transfer/archive";
 import { JOB_LIMITS, JOB_RULES } from "../files/job-files.ts";
 import { entryPath, openArchive } from "../store/entry-store.ts";
+import { isExpired } from "./expiry.ts";
 import { ARTIFACT_FILES } from "./artifact-store.ts";
 
 /** One file among the artifacts of a job. */
@@ -28,6 +29,7 @@ export async function readArtifact(options: ReadArtifactOptions): Promise<Uint8A
   const opened = await openArchive(entryPath(artifactsDir, job), ARTIFACT_FILES.archive);
   if (opened?.file === undefined) return undefined;
   try {
+    if (isExpired(opened.entry.metadata)) return undefined;
     return await readZip(opened.file, { limits: JOB_LIMITS, rules: JOB_RULES }, async ({ members }) => {
       const member = members.find(({ node }) => node.path === path && node.type === "file");
       if (member === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { NAME_PATTERN } from "@steps/model/definition";
 import { entryPath, openEntry } from "../store/entry-store.ts";
+import { isExpired } from "./expiry.ts";
 import { readVariables } from "./artifact-store.ts";
 
 /**
@@ -12,7 +13,7 @@ import { readVariables } from "./artifact-store.ts";
 export function storedVariables(artifactsDir: string, jobs: readonly string[]): ReadonlyMap<string, string> {
   const found = jobs.flatMap((job) => {
     const entry = openEntry(entryPath(artifactsDir, job));
-    return entry === undefined ? [] : Object.entries(readVariables(entry.dir));
+    return entry === undefined || isExpired(entry.metadata) ? [] : Object.entries(readVariables(entry.dir));
   });
   return new Map(found.filter(([name]) => NAME_PATTERN.test(name)));
 }

@@ -2,7 +2,7 @@ import { messageOf, type Value } from "@steps/model";
 import { type BuiltinPlace, type Inputs, textOf } from "../../images/builtin-images.ts";
 import { extractArchive } from "../files/extract-archive.ts";
 import { countFiles, type GitlabResult, optionalText, warn } from "../gitlab-step.ts";
-import { entryPath, openArchive } from "../store/entry-store.ts";
+import { entryPath, openArchive, touchEntry } from "../store/entry-store.ts";
 import { CACHE_ARCHIVE, type CacheItem, readCacheItems } from "./cache-items.ts";
 import { cacheKey, cleanKey } from "./cache-key.ts";
 
@@ -81,6 +81,7 @@ async function unpack(
   const { entry, file } = opened;
   try {
     const files = await extractArchive(file, { root: place.workDir });
+    touchEntry(entry);
     return { digest: optionalText(entry.metadata, "digest"), files };
   } finally {
     await file.close();

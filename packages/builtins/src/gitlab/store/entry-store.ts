@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
@@ -122,6 +123,34 @@ export async function shareEntry(from: string, to: string): Promise<boolean> {
     },
   });
   return true;
+}
+
+/** Takes note that an entry is in use, for those that remove what is not. */
+export function touchEntry({ dir }: StoreEntry): void {
+  const now = new Date();
+  try {
+    utimesSync(dir, now, now);
+  } catch {
+    // Another process has replaced it.
+  }
+}
+
+/** Removes an entry. Who reads it meanwhile may find it gone. Gives `false` where there is none. */
+export async function removeEntry(path: string): Promise<boolean> {
+  if (linkOf(path) === undefined) return false;
+  rmSync(path, { force: true });
+  await sweep(path, join(path, "..", GENERATIONS));
+  return true;
+}
+
+/** The paths of all entries of a store; none where there is no store. */
+export function entriesOf(store: string): readonly string[] {
+  try {
+    const found = readdirSync(store, { withFileTypes: true });
+    return found.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(store, name));
+  } catch {
+    return [];
+  }
 }
 
 /** Takes files over from the present entry, which it gives. */

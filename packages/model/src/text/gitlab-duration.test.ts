@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readDuration } from "./read-duration.ts";
+import { readDuration } from "./gitlab-duration.ts";
 
 test.each([
   ["90", 90_000],
