@@ -2,14 +2,19 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { tempDir } from "@steps/testkit";
+import { vi } from "vitest";
 import { connectRunnerApi, type RunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
 import type { RunnerInfo } from "@steps/runner-api/messages";
 import type { JobView, NewRunner, PipelineRequest, PipelineView, RunnerView } from "../src/index.ts";
-import { openPod } from "../src/pod/pod.ts";
+import { openDatabase } from "../src/database/open-database.ts";
 import type { PodOptions } from "../src/pod/pod-options.ts";
 import { servePod } from "../src/serve/serve-pod.ts";
+
+// The first database of a machine takes half a minute where others work, too.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 /** A pod in this process with its API, and what an owner does with it. */
 export interface TestPod {
@@ -34,13 +39,25 @@ export interface TestPod {
 export async function startPod(options: Partial<PodOptions> = {}): Promise<TestPod> {
   const stateDir = options.stateDir ?? (await emptyState(options.databaseUrl));
   const pod = await servePod({ pollHoldMs: 300, ...options, stateDir }, { port: 0 });
-  const api = connectRunnerApi({ url: pod.url, userAgent: "gitlab-runner 19.4.0 (test)" });
-  const admin: TestPod["admin"] = async (method, path, body) =>
-    await callAdmin(pod.url, pod.adminToken, method, path, body);
+  const { api, ...rest } = podAt(pod.url, pod.adminToken, stateDir);
   return {
-    url: pod.url,
+    ...rest,
+    api,
+    async stop() {
+      api.close();
+      await pod.stop();
+    },
+  };
+}
+
+/** What a test does with a pod that listens somewhere. */
+export function podAt(url: string, adminToken: string, stateDir: string): Omit<TestPod, "stop"> {
+  const api = connectRunnerApi({ url, userAgent: "gitlab-runner 19.4.0 (test)" });
+  const admin: TestPod["admin"] = async (method, path, body) => await callAdmin(url, adminToken, method, path, body);
+  return {
+    url,
     stateDir,
-    adminToken: pod.adminToken,
+    adminToken,
     api,
     admin,
     createRunner: async (settings = {}) =>
@@ -56,15 +73,11 @@ export async function startPod(options: Partial<PodOptions> = {}): Promise<TestP
       return body;
     },
     job: async (id) => (await admin<JobView>("GET", `/jobs/${id}`)).body,
-    async stop() {
-      api.close();
-      await pod.stop();
-    },
   };
 }
 
 /** Calls the admin API of a pod. */
-async function callAdmin<T>(
+export async function callAdmin<T>(
   url: string,
   token: string,
   method: string,
@@ -78,6 +91,22 @@ async function callAdmin<T>(
   });
   const text = await reply.text();
   return { status: reply.status, body: (text === "" ? undefined : JSON.parse(text)) as T };
+}
+
+/** Waits until a look gives something that is true; the test's own limit ends it. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    await sleep(50);
+  }
+}
+
+/** The value of a metric of the pod, the sum over its labels. */
+export async function metric({ url }: Pick<TestPod, "url">, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const rows = text.split("\n").filter((line) => line.startsWith(`pod_${name} `) || line.startsWith(`pod_${name}{`));
+  return rows.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }
 
 /** What a runner says about itself that can do all that the official one can. */
@@ -113,23 +142,31 @@ export async function emptyState(databaseUrl?: string): Promise<string> {
   return databaseUrl === undefined ? await preparedState() : tempDir("steps-pod-");
 }
 
+let template: Promise<string> | undefined;
+
 /** A state directory with a database that is ready: making one takes seconds, so that all tests copy the same. */
 async function preparedState(): Promise<string> {
+  template ??= prepareTemplate();
+  const state = join(tempDir("steps-pod-"), "state");
+  cpSync(await template, state, { recursive: true });
+  return state;
+}
+
+async function prepareTemplate(): Promise<string> {
   const hash = createHash("sha256");
   for (const name of readdirSync(migrations, { recursive: true, encoding: "utf8" }).toSorted())
     if (name.endsWith(".ts")) hash.update(readFileSync(join(migrations, name)));
-  const template = join(tmpdir(), `steps-pod-template-${hash.digest("hex").slice(0, 16)}`);
-  if (!existsSync(template)) {
-    const fresh = `${template}.${process.pid}`;
-    mkdirSync(fresh, { mode: 0o700 });
-    await (await openPod({ stateDir: fresh })).close();
-    try {
-      renameSync(fresh, template);
-    } catch {
-      rmSync(fresh, { recursive: true, force: true });
-    }
+  const folder = join(tmpdir(), `steps-pod-database-${hash.digest("hex").slice(0, 16)}`);
+  if (existsSync(folder)) return folder;
+  const fresh = `${folder}.${process.pid}`;
+  mkdirSync(fresh, { mode: 0o700 });
+  // Without keys, so that no two pods of a test have the same.
+  await (await openDatabase({ stateDir: fresh, pod: 1 })).close();
+  try {
+    renameSync(fresh, folder);
+  } catch {
+    // Another worker was faster.
+    rmSync(fresh, { recursive: true, force: true });
   }
-  const state = join(tempDir("steps-pod-"), "state");
-  cpSync(template, state, { recursive: true });
-  return state;
+  return folder;
 }

@@ -43,11 +43,13 @@ async function receive(request: IncomingMessage, path: string, maxBytes: number)
   const fields: Record<string, string> = {};
   const { promise: parsed, resolve, reject } = Promise.withResolvers<Written | undefined>();
   let writing: Promise<Written> | undefined;
+  let content: Readable | undefined;
   form.on("field", (name, value) => {
     if (!Object.hasOwn(fields, name)) fields[name] = value;
   });
   form.on("file", (name, stream: Readable, filename: string) => {
     if (name !== "file" || writing !== undefined) return void stream.resume();
+    content = stream;
     writing = write(stream, path, maxBytes).then((file) => ({ ...file, filename: filename.slice(0, 255) || "file" }));
     // What is wrong with the file is the answer, whatever the rest of the form does.
     writing.catch(reject);
@@ -64,6 +66,8 @@ async function receive(request: IncomingMessage, path: string, maxBytes: number)
   } finally {
     request.unpipe(form);
     form.destroy();
+    // The parser leaves the stream of a file open whose end never came.
+    content?.destroy();
     await writing?.catch(() => {});
   }
 }

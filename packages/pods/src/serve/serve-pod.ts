@@ -55,10 +55,12 @@ export async function servePod(options: PodOptions, { host = "127.0.0.1", port }
         const closed = new Promise<void>((resolve) => server.close(() => resolve()));
         pod.queue.close();
         await sweeper.close();
-        server.closeIdleConnections();
-        const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
+        // A connection is idle only when the answer that it waited for has gone out.
+        const idle = setInterval(() => server.closeIdleConnections(), 50);
+        const all = setTimeout(() => server.closeAllConnections(), STOP_MS);
         await closed;
-        clearTimeout(timer);
+        clearInterval(idle);
+        clearTimeout(all);
         await pod.close();
       },
     };
