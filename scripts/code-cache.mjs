@@ -18,13 +18,14 @@ include: /part.yml
 variables: {LEVEL: debug}
 test:
   extends: .base
-  script: [echo "$LEVEL", !reference [.base, after]]
+  script: [echo "$LEVEL", !reference [.more, script]]
   rules: [{if: $CI_COMMIT_BRANCH == "main" && $LEVEL =~ /^de/}, {if: $NONE, when: never}, {when: always}]
 `,
   "part.yml": `
-.base: {before_script: [true], after: [true], variables: {PLACE: $CI_PROJECT_NAME}}
-other: {stage: test, script: [true], parallel: {matrix: [{A: [x, y]}]}}
-deploy: {stage: deploy, script: [true], needs: [test]}
+.base: {before_script: ["true"], variables: {PLACE: $CI_PROJECT_NAME}}
+.more: {script: ["true"]}
+other: {stage: test, script: ["true"], parallel: {matrix: [{A: [x, y]}]}}
+deploy: {stage: deploy, script: ["true"], needs: [test]}
 `,
   ".github/workflows/ci.yml": `
 on: push
@@ -118,8 +119,8 @@ function train(app, file) {
     const length = Buffer.alloc(4);
     length.writeUInt32LE(head.length);
     writeFileSync(file, Buffer.concat([length, head, ...parts]), { mode: 0o644 });
-    // The call of the bridge fails for want of a service; what counts is what it loaded.
-    if (scripts.size > 0) process.exitCode = 0;
+    // Calls of the others fail for want of a service; what counts is what they loaded.
+    if (app !== "step-runner" && scripts.size > 0) process.exitCode = 0;
   });
   process.argv[1] = main;
   Module._load(main, null, true);
