@@ -9,7 +9,7 @@ import { createContainers, hasDocker } from "./containers.ts";
 import { COMMAND, createWorld, processesWith, readTrace, until, type World } from "./harness.ts";
 
 const TEST_MS = 120_000;
-const APPLETS = ["cat", "chown", "echo", "env", "id", "mkdir", "nc", "sleep", "stat", "touch", "true", "wc"];
+const APPLETS = ["cat", "chown", "echo", "env", "id", "mkdir", "nc", "seq", "sleep", "stat", "touch", "true", "wc"];
 
 const containers = createContainers();
 const busybox = findBusybox();
@@ -72,6 +72,16 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
     expect(notes).toContainEqual(expect.stringContaining(`The job runs in a container of ${images.plain}: sha256:`));
     expect(root?.det?.status).toBe("failure");
     expect(left(world)).toEqual([]);
+  });
+
+  test("hands on output of many megabytes whole", async () => {
+    const world = createWorld();
+    write(world, { image: images.plain, script: ["seq 1000000"] });
+    const ended = await local(world, "--quiet");
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const numbers = ended.stdout.split("\n").filter((line) => /^\d+$/.test(line));
+    expect(numbers.length).toBe(1_000_000);
+    expect(numbers.every((line, i) => line === String(i + 1))).toBe(true);
   });
 
   test("masks secrets in what it prints and in the trace", async () => {

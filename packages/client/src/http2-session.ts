@@ -7,9 +7,9 @@ import { reasonOf } from "./reason-of.ts";
 const STREAM_WINDOW_BYTES = 1 << 20;
 /**
  * How many bytes may be under way in all calls together. It is larger, so that a log that nobody reads does not hold up
- * the other calls.
+ * the other calls; and less than twice as large, since Bun gives room to a stream again only once half of it is used.
  */
-const SESSION_WINDOW_BYTES = 16 << 20;
+const SESSION_WINDOW_BYTES = 3 << 19;
 
 /**
  * One HTTP/2 session on one stream that the caller dialled. It never dials again: when the stream is gone the session is

@@ -4,8 +4,8 @@ import type { RequestHandler } from "../request/request-handler.ts";
 
 const GREETING_MS = 10_000;
 const HANG_UP_MS = 500;
-const STREAM_WINDOW_BYTES = 1024 * 1024;
-const SESSION_WINDOW_BYTES = 4 * 1024 * 1024;
+// That of a stream is no smaller than that of its session: Bun gives room to a stream again once half of the session's is used.
+const WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_STREAMS = 1024;
 /** Each of the jobs that run at once may have some followers, on a connection each. */
 export const MAX_CONNECTIONS = 4096;
@@ -26,7 +26,7 @@ export interface Connections {
 export function createConnections(handle: RequestHandler): Connections {
   const server = createServer({
     settings: {
-      initialWindowSize: STREAM_WINDOW_BYTES,
+      initialWindowSize: WINDOW_BYTES,
       maxConcurrentStreams: MAX_STREAMS,
       maxHeaderListSize: MAX_HEADER_BYTES,
       enablePush: false,
@@ -79,6 +79,6 @@ function watchSession(session: ServerHttp2Session): void {
   const timer = setTimeout(() => session.destroy(), GREETING_MS).unref();
   session.once("remoteSettings", () => clearTimeout(timer));
   session.once("close", () => clearTimeout(timer));
-  if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+  if (!session.destroyed) session.setLocalWindowSize(WINDOW_BYTES);
   session.on("stream", (stream) => stream.on("error", () => undefined));
 }
