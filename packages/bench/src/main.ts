@@ -1,6 +1,7 @@
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { actions } from "./cases/actions.ts";
 import { docker } from "./cases/docker.ts";
 import { fiveHundredSteps } from "./cases/five-hundred-steps.ts";
@@ -28,9 +29,14 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
 };
 
-const [only] = process.argv.slice(2).filter((arg) => !arg.startsWith("--"));
-const json = process.argv.find((arg) => arg.startsWith("--json="))?.slice("--json=".length);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "string" }, compare: { type: "string" } },
+});
+const [only] = positionals;
+const before = values.compare === undefined ? undefined : lastRows(values.compare);
 const rows: Row[] = [];
+process.stderr.write(`bench: load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors\n`);
 try {
   for (const [name, run] of Object.entries(cases)) {
     if (only !== undefined && only !== name) continue;
@@ -48,10 +54,20 @@ const cells = rows.map((row) => [
   row.ratio?.toFixed(2) ?? "–",
   row.target,
   row.isMet ? "yes" : "NO",
+  ...(before === undefined ? [] : [before.get(row.name) ?? "–"]),
 ]);
-const table = [["what", "floor", "measured", "ratio", "target", "met"], ...cells];
+const heads = ["what", "floor", "measured", "ratio", "target", "met", ...(before === undefined ? [] : ["before"])];
+const table = [heads, ...cells];
 const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
 for (const row of table)
   process.stdout.write(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`);
-if (json !== undefined)
-  appendFileSync(json, `${JSON.stringify({ at: new Date().toISOString(), node: process.version, rows })}\n`);
+if (values.json !== undefined) {
+  const at = new Date().toISOString();
+  appendFileSync(values.json, `${JSON.stringify({ at, node: process.version, load: loadavg(), rows })}\n`);
+}
+
+/** The ratios, or else the numbers, of the last line that `--json` has written to a file, by the names of their rows. */
+function lastRows(path: string): ReadonlyMap<string, string> {
+  const last = JSON.parse(readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "") as { readonly rows: Row[] };
+  return new Map(last.rows.map((row) => [row.name, row.ratio?.toFixed(2) ?? row.measured]));
+}

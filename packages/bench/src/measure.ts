@@ -1,8 +1,6 @@
 import { spawn, type SpawnOptions } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** One line of the table. */
 export interface Row {
@@ -16,7 +14,21 @@ export interface Row {
 
 export const node: string = process.execPath;
 const root: string = join(import.meta.dirname, "../../..");
-export const command: string = join(root, "node_modules/.bin/step-runner");
+const bin: string = join(root, "node_modules/.bin");
+export const command: string = join(bin, "step-runner");
+
+/** A form of the command, with the file that starts it. */
+export interface Form {
+  readonly name: string;
+  readonly command: string;
+  readonly isPacked: boolean;
+}
+
+/** The forms that the set-up has made: the executable where there is one, and that for Node. */
+export const forms: readonly Form[] = [
+  { name: "executable", command, isPacked: true },
+  { name: "Node", command: join(bin, "step-runner-node"), isPacked: false },
+].filter(({ isPacked }) => !isPacked || dirname(realpathSync(command)) !== bin);
 
 /** The middle of a list of numbers. */
 export function median(numbers: readonly number[]): number {
@@ -51,30 +63,55 @@ export async function interleaveAll(rounds: number, runs: readonly (() => Promis
   return times;
 }
 
-/** Peak resident memory of our command in MiB, as the command itself saw it when it ended. */
-export function peakMemory(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Promise<number> {
-  return peakMemoryOf(join(root, "apps/step-runner/dist/main.cjs"), args, { env, cwd });
-}
-
-/** The same of a program for Node, without what it starts. */
-export async function peakMemoryOf(
-  main: string,
+/** Peak resident memory of a program in MiB, without what it starts: the highest that the system showed while it ran. */
+export async function peakMemory(
+  program: string,
   args: readonly string[],
   options: Pick<SpawnOptions, "env" | "cwd">,
 ): Promise<number> {
-  const report = join(tmpdir(), `steps-bench-${process.pid}`);
-  const hook = `${report}.mjs`;
-  writeFileSync(
-    hook,
-    `import { writeFileSync } from "node:fs"; process.on("exit", () => { if (process.argv[1] === ${JSON.stringify(main)}) writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)); });`,
-  );
+  const child = spawn(program, args, { stdio: "ignore", ...options });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
+  let kib = 0;
+  const look = (): void => {
+    const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(statusOf(child.pid)) ?? [];
+    if (peak !== undefined) kib = Number(peak);
+  };
+  const timer = setInterval(look, 1);
+  const code = await ended;
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}`);
+  return kib / 1024;
+}
+
+function statusOf(pid: number | undefined): string {
   try {
-    await time(node, ["--import", pathToFileURL(hook).href, main, ...args], options);
-    return Number(readFileSync(report, "utf8")) / 1024;
-  } finally {
-    rmSync(report, { force: true });
-    rmSync(hook, { force: true });
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    // It has ended.
+    return "";
   }
+}
+
+/** A ratio of two things that were run in turn, by their medians; the minima are shown beside them. */
+export function ratioOf(
+  name: string,
+  numbers: { readonly floor: readonly number[]; readonly measured: readonly number[]; readonly limit: number },
+): Row {
+  const { floor, measured, limit } = numbers;
+  const ratio = median(measured) / median(floor);
+  const text = (times: readonly number[]): string =>
+    `${median(times).toFixed(1)} ms (${Math.min(...times).toFixed(1)})`;
+  return {
+    name,
+    floor: text(floor),
+    measured: text(measured),
+    ratio,
+    target: `≤ ${limit}`,
+    isMet: ratio <= limit,
+  };
 }
 
 export function atMost(

@@ -2,66 +2,65 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine } from "@steps/engine";
 import { createGitRepository } from "@steps/testkit";
-import { absolute, atMost, command, interleave, median, node, type Row, time } from "../measure.ts";
+import { absolute, forms, interleaveAll, median, node, ratioOf, type Row, time } from "../measure.ts";
 
 const COUNT = 50;
-const USES = 20;
-const ROUNDS = 50;
+const ROUNDS = 15;
+const RESOLVES = 50;
 
 /** Measures the cost of GitHub actions over that of the programs that they run. */
 export async function actions(env: NodeJS.ProcessEnv, scratch: string): Promise<Row[]> {
   const dir = join(scratch, "actions");
   mkdirSync(dir);
   const own = { ...env, STEP_RUNNER_TRACE_SYNC: "background" };
-  return [await composite(own, dir), await javascript(own, dir), await resolve(scratch, dir)];
+  return [...(await composite(own, dir)), ...(await javascript(own, dir)), await resolve(scratch, dir)];
 }
 
-async function composite(env: NodeJS.ProcessEnv, dir: string): Promise<Row> {
+async function composite(env: NodeJS.ProcessEnv, dir: string): Promise<Row[]> {
   const action = join(dir, "composite");
   mkdirSync(action);
   const step = "    - {shell: 'bash -e {0}', run: 'true'}\n";
   writeFileSync(join(action, "action.yml"), `runs:\n  using: composite\n  steps:\n${step.repeat(COUNT)}`);
   const script = join(dir, "true.sh");
   writeFileSync(script, "true\n");
-  const bare = join(dir, "bare.mjs");
-  writeFileSync(
-    bare,
-    `import { spawn } from "node:child_process";
-for (let i = 0; i < ${COUNT}; i++) {
-  await new Promise((resolve) => {
-    const child = spawn("bash", ["-e", ${JSON.stringify(script)}], { stdio: ["ignore", "pipe", "pipe"], detached: true });
-    child.stdout.resume();
-    child.stderr.resume();
-    child.once("close", resolve);
-  });
-}`,
-  );
+  const loop = `i=0; while [ $i -lt ${COUNT} ]; do bash -e "$1"; i=$((i+1)); done`;
   const STEPS = JSON.stringify([{ name: "all", action: "./composite" }]);
-  const [floor = 0, measured = 0] = await interleave(7, [
-    () => time(node, [bare], { env }),
-    () => time(command, ["ci", "--quiet"], { env: { ...env, STEPS }, cwd: dir }),
+  const [floor = [], ...times] = await interleaveAll(ROUNDS, [
+    () => time("dash", ["-c", loop, "dash", script], { env }),
+    ...forms.map(
+      ({ command }) =>
+        () =>
+          time(command, ["ci", "--quiet"], { env: { ...env, STEPS }, cwd: dir }),
+    ),
   ]);
-  return atMost(`composite action of ${COUNT} steps : ${COUNT} × bash -e FILE`, { floor, measured, limit: 1.5 });
+  return forms.map(({ name }, i) =>
+    ratioOf(`composite action of ${COUNT} steps : ${COUNT} × bash -e FILE [${name}]`, {
+      floor,
+      measured: times[i] ?? [],
+      limit: 2,
+    }),
+  );
 }
 
-// Each use more costs a start of Node and what we do around it; the start of the job is in neither.
-async function javascript(env: NodeJS.ProcessEnv, dir: string): Promise<Row> {
+// The start of the job is in it, as a user waits for both.
+async function javascript(env: NodeJS.ProcessEnv, dir: string): Promise<Row[]> {
   const action = join(dir, "javascript");
   mkdirSync(action);
   const main = join(action, "main.js");
-  writeFileSync(main, `process.stdout.write("hello\\n");\n`);
-  writeFileSync(join(action, "action.yml"), "runs: {using: node24, main: main.js}\n");
-  const jobOf = (uses: number) => ({
-    env: { ...env, STEPS: JSON.stringify(Array.from({ length: uses }, () => ({ action: "./javascript" }))) },
-    cwd: dir,
-  });
-  const [bare = 0, one = 0, many = 0] = await interleave(7, [
-    () => time(node, [main], { env }),
-    () => time(command, ["ci", "--quiet"], jobOf(1)),
-    () => time(command, ["ci", "--quiet"], jobOf(USES + 1)),
+  writeFileSync(main, `process.stdout.write("hello\n");\n`);
+  writeFileSync(join(action, "action.yml"), "runs: {using: node24, main: main.js, post: main.js}\n");
+  const job = { env: { ...env, STEPS: JSON.stringify([{ action: "./javascript" }]) }, cwd: dir };
+  const [floor = [], ...times] = await interleaveAll(ROUNDS, [
+    async () => (await time(node, [main], { env })) + (await time(node, [main], { env })),
+    ...forms.map(
+      ({ command }) =>
+        () =>
+          time(command, ["ci", "--quiet"], job),
+    ),
   ]);
-  const cost = (many - one) / USES - bare;
-  return absolute("node action over node main.js", { measured: cost, limit: 10, unit: "ms" });
+  return forms.map(({ name }, i) =>
+    ratioOf(`node action with post : two bare nodes [${name}]`, { floor, measured: times[i] ?? [], limit: 1.15 }),
+  );
 }
 
 async function resolve(scratch: string, dir: string): Promise<Row> {
@@ -83,7 +82,7 @@ async function resolve(scratch: string, dir: string): Promise<Row> {
   } as const;
   const options = { cacheDir: join(scratch, "action-cache"), stateDir: join(scratch, "action-state") };
   const times: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= RESOLVES; round++) {
     await using engine = createEngine({ runner: { name: "bench", version: "0" }, ...options });
     const start = performance.now();
     await engine.load(reference, dir, { signal: new AbortController().signal });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Contest, differenceRow, rowOf, timeSides } from "../gitlab-ci-local/compare.ts";
 import { installPeer } from "../gitlab-ci-local/install-peer.ts";
 import { manyJobs, makeSides } from "../gitlab-ci-local/project.ts";
-import { atMost, command, interleaveAll, peakMemory, peakMemoryOf, type Row, time } from "../measure.ts";
+import { atMost, command, interleaveAll, node, peakMemory, type Row, time } from "../measure.ts";
 
 const ROUNDS = 9;
 const LINES = 50;
@@ -39,8 +39,8 @@ async function hello(contest: Contest, dir: string): Promise<Row[]> {
   return [
     rowOf("hello-world, local : gitlab-ci-local", { floor: peers, measured: ours, limit: 0.3 }),
     atMost("peak memory, hello-world : gitlab-ci-local", {
-      floor: await peakMemoryOf(contest.peer, calls.peers, { env, cwd: sides.peers }),
-      measured: await peakMemory(calls.ours, env, cwd),
+      floor: await peakMemory(node, [contest.peer, ...calls.peers], { env, cwd: sides.peers }),
+      measured: await peakMemory(command, calls.ours, { env, cwd }),
       limit: 0.6,
       unit: "MiB",
     }),
