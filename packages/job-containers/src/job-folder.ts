@@ -32,7 +32,11 @@ const RECORD = "record.json";
 export function createJobFolder(stateDir: string, record: JobRecord): JobFolder {
   const root = join(stateDir, "containers");
   makePrivateFolder(root);
-  const path = join(root, `${formatIdentity(processIdentity())}.${randomBytes(6).toString("hex")}`);
+  return fillJobFolder(join(root, `${formatIdentity(processIdentity())}.${randomBytes(6).toString("hex")}`), record);
+}
+
+/** Makes the folder of a job at a path that its owner chose. @throws the error of the system */
+export function fillJobFolder(path: string, record: JobRecord): JobFolder {
   mkdirSync(path, { mode: 0o700 });
   writeFileSync(join(path, RECORD), JSON.stringify(record), { mode: 0o600 });
   const run = join(path, "run");
@@ -77,7 +81,8 @@ function namesIn(path: string): readonly string[] {
   }
 }
 
-function readRecord(path: string): JobRecord | undefined {
+/** The facts in the folder of a job; `undefined` where there are none. */
+export function readRecord(path: string): JobRecord | undefined {
   try {
     return JSON.parse(readFileSync(join(path, RECORD), "utf8")) as JobRecord;
   } catch {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { type ContainerCli, ContainerError, labelOfJob } from "@steps/containers";
 import { endOfLog, inspectContainer, JobNetwork } from "@steps/containers/job";
 import { dialCommand, DialError } from "@steps/dial/command";
@@ -8,10 +9,17 @@ import { printable } from "@steps/model/bounded-text";
 import { runBriefly } from "@steps/platform/processes";
 import { ensureImage, type ImageFacts } from "./image.ts";
 import type { Prepared, Preparation } from "./inside/preparation.ts";
-import { createJobFolder, type JobFolder, type JobRecord, removeJobFolder } from "./job-folder.ts";
+import {
+  createJobFolder,
+  fillJobFolder,
+  type JobFolder,
+  type JobRecord,
+  readRecord,
+  removeJobFolder,
+} from "./job-folder.ts";
 import { PROGRAM, PROGRAM_DIR, RUN_DIR, SOCKET } from "./places.ts";
 import { type ClientCommand, insideArguments, jobCommand, serviceCommand } from "./start-command.ts";
-import { restoreArguments, restoreWords } from "./sweep.ts";
+import { removeJob, restoreArguments, restoreWords } from "./sweep.ts";
 import type { WantedContainers, WantedService } from "./wanted.ts";
 
 /** The options by which the containers of a job are made. */
@@ -27,6 +35,16 @@ export interface ContainerOptions {
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
+  /** Where containers that outlive this process are found again. Default: they go with it. */
+  readonly kept?: KeptContainers | undefined;
+}
+
+/** The name of a job's containers and its folder, which are known before they are made. */
+export interface KeptContainers {
+  /** That no other job of the engine has: letters, digits and dashes. */
+  readonly id: string;
+  /** Absolute; it is made with the containers. */
+  readonly folder: string;
 }
 
 /** The containers of a job, running, with a service in the job's own. */
@@ -56,22 +74,55 @@ const LAST_LINES = 3;
 export async function openContainers(wanted: WantedContainers, options: ContainerOptions): Promise<OpenContainers> {
   const { cli, signal } = options;
   const images = await ensureImages(wanted, options);
-  const id = randomBytes(8).toString("hex");
-  const network = `steps-${id}`;
-  const { image, project, stores } = wanted;
-  const restored = { image: { name: image.name }, project, stores };
-  const record: JobRecord = { id, network, program: options.programDir, wanted: restored };
-  const folder = createJobFolder(options.stateDir, record);
+  const { kept } = options;
+  const id = kept?.id ?? randomBytes(8).toString("hex");
+  const record = recordOf(wanted, options, id);
+  const folder = kept === undefined ? createJobFolder(options.stateDir, record) : fillJobFolder(kept.folder, record);
   const opening = new Opening(wanted, options, { id, images, folder, record });
   try {
     const last = restoreArguments(cli, folder, record);
-    opening.network = await JobNetwork.create(cli, id, { signal, last, folder: folder.path });
+    opening.network = await JobNetwork.create(cli, id, {
+      signal,
+      last,
+      folder: folder.path,
+      isKept: kept !== undefined,
+    });
     await opening.start();
     return opening;
   } catch (error) {
     await opening[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Finds containers again that an earlier process has made to be kept, whether they run or not. @throws {ContainerError} CONTAINER_FAILED */
+export async function reopenContainers(
+  wanted: WantedContainers,
+  options: ContainerOptions & { readonly kept: KeptContainers },
+): Promise<OpenContainers> {
+  const { id, folder: path } = options.kept;
+  const images = await ensureImages(wanted, options);
+  const folder = { path, run: join(path, "run") };
+  return new Opening(wanted, options, { id, images, folder, record: recordOf(wanted, options, id) });
+}
+
+/**
+ * Removes containers that were made to be kept with all that belongs to them, and gives the files of the job back to the user.
+ * Gives whether nothing is left. Never rejects.
+ */
+export async function removeContainers(cli: ContainerCli, { folder: path }: KeptContainers): Promise<boolean> {
+  const record = readRecord(path);
+  if (record === undefined) return removeJobFolder(path);
+  const isGone = await removeJob(cli, { path, run: join(path, "run") }, record);
+  return isGone && removeJobFolder(path);
+}
+
+function recordOf(
+  { image, project, stores }: WantedContainers,
+  { programDir }: ContainerOptions,
+  id: string,
+): JobRecord {
+  return { id, network: `steps-${id}`, program: programDir, wanted: { image: { name: image.name }, project, stores } };
 }
 
 interface Images {

@@ -17,7 +17,8 @@ export async function sweepContainers(cli: ContainerCli, stateDir: string): Prom
   }
 }
 
-async function removeJob(cli: ContainerCli, folder: JobFolder, record: JobRecord): Promise<boolean> {
+/** Removes the containers of a job, and gives its files back. Whether the engine did so. Never rejects. */
+export async function removeJob(cli: ContainerCli, folder: JobFolder, record: JobRecord): Promise<boolean> {
   const label = labelOfJob(record.id);
   const call = { program: cli.program, env: clientVariables(), timeoutMs: TIMEOUT_MS };
   if (!(await removeLabelled(cli, { label, env: clientVariables() }))) return false;

@@ -24,3 +24,5 @@ export { createCertificates } from "./certificates.ts";
 export type { Certificate, TestCertificates } from "./certificates.ts";
 export { watchProcess } from "./watch-process.ts";
 export type { EndedProcess, WatchedProcess } from "./watch-process.ts";
+export { startRunnerServer } from "./runner-server.ts";
+export type { RunnerServer, RunnerServerFault, ServedJob, ServedPayload } from "./runner-server.ts";

@@ -2,6 +2,8 @@ import type { InputSpec, Spec } from "@steps/model/definition";
 import { flag, list, number, optional, output, struct, text } from "./spec-fields.ts";
 
 const ARTIFACTS_DIR = text("The folder in which jobs keep their artifacts: absolute");
+const OPTIONAL_DIR = optional("The folder in which jobs keep their artifacts: absolute; not needed with server_url");
+const SERVER_URL = optional("The GitLab that keeps them instead, without /api/v4");
 const CACHE_DIR = text("The folder in which caches are kept: absolute");
 const CACHES =
   "`{key, paths, untracked, policy}`; the key is a text, or `{files, prefix}` for the digest of files, or `{files_commits, prefix}` for that of their last commits";
@@ -22,10 +24,12 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
   "gitlab/artifacts-download": {
     description: "Unpacks what earlier jobs have kept, and exports the variables of their dotenv reports.",
     inputs: {
-      artifacts_dir: ARTIFACTS_DIR,
+      artifacts_dir: OPTIONAL_DIR,
       sources: list(
-        "Jobs in the order in which they are unpacked: `{job: NAME}`. With `required: true` the step fails where the job has kept nothing; with `digest` it fails where its archive is another one",
+        "Jobs in the order in which they are unpacked: `{job: NAME}`. With `required: true` the step fails where the job has kept nothing; with `digest` it fails where its archive is another one. A server wants its number too: `{job: NAME, id: 7}`",
       ),
+      server_url: SERVER_URL,
+      tokens: { ...struct("For a server: by the number of a job the token for its artifacts"), isSensitive: true },
     },
     outputs: {
       files: output("number", "How many files and folders were unpacked"),
@@ -35,7 +39,7 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
   "gitlab/artifacts-upload": {
     description: "Keeps files of the job for later jobs and for the user.",
     inputs: {
-      artifacts_dir: ARTIFACTS_DIR,
+      artifacts_dir: OPTIONAL_DIR,
       job: JOB,
       name: { ...optional("The name that the archive has for people"), default: "artifacts" },
       paths: list("Patterns of files and folders, relative to the project: `dist/`, `**/*.log`"),
@@ -46,6 +50,9 @@ export const GITLAB_SPECS: Readonly<Record<string, Spec>> = {
       type: { ...optional("`archive`, or the type of report that `paths` are"), default: "archive" },
       format: optional("`zip` for an archive; `raw` or `gzip` for a report"),
       compression_level: COMPRESSION,
+      server_url: SERVER_URL,
+      job_id: { ...number("For a server: the number of the job"), default: 0 },
+      token: { ...optional("For a server: the token of the job"), isSensitive: true },
     },
     outputs: {
       archive: output("string", "The archive, relative to artifacts_dir; empty where no file was found"),

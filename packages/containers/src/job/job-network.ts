@@ -21,6 +21,8 @@ export interface NetworkOptions {
   readonly folder?: string;
   /** Arguments of the client for when this process is killed and the containers are gone. Default: none. */
   readonly last?: readonly string[];
+  /** Whether all of it outlives this process; whoever removes it then has to be told where it is. Default: no. */
+  readonly isKept?: boolean;
 }
 
 interface NetworkParts extends Omit<NetworkOptions, "signal"> {
@@ -35,22 +37,29 @@ export class JobNetwork {
   /** For sockets: it may be made, and goes with the network. */
   readonly socketDir: string;
   readonly #cli: ContainerCli;
-  readonly #guard: Guard;
+  readonly #guard: Guard | undefined;
   readonly #relays: LoopbackRelay[] = [];
 
-  private constructor(cli: ContainerCli, { id, name, folder, last }: NetworkParts) {
+  private constructor(cli: ContainerCli, { id, name, folder, last, isKept = false }: NetworkParts) {
     this.#cli = cli;
     this.name = name;
     this.label = labelOfJob(id);
     const root = tmpdir().length > MAX_ROOT_LENGTH ? "/tmp" : tmpdir();
     this.socketDir = join(root, name.slice(0, MAX_NAME_LENGTH));
-    this.#guard = startGuard(cli, { label: this.label, network: name, folder: folder ?? this.socketDir, last });
+    const guarded = { label: this.label, network: name, folder: folder ?? this.socketDir, last };
+    this.#guard = isKept ? undefined : startGuard(cli, guarded);
   }
 
   /** @param id of the job, that no other job of the engine has @throws {ContainerError} CONTAINER_FAILED */
   static async create(cli: ContainerCli, id: string, options: NetworkOptions): Promise<JobNetwork> {
-    const { signal, folder, last } = options;
-    const network = new JobNetwork(cli, { id, name: `steps-${id.replace(/[^A-Za-z0-9_.-]/g, "-")}`, folder, last });
+    const { signal, folder, last, isKept } = options;
+    const network = new JobNetwork(cli, {
+      id,
+      name: `steps-${id.replace(/[^A-Za-z0-9_.-]/g, "-")}`,
+      folder,
+      last,
+      isKept,
+    });
     const args = ["network", "create", `--label=${network.label}`, network.name];
     const { program } = cli;
     const answer = await runBriefly({ program, args, env: process.env, timeoutMs: TIMEOUT_MS, signal });
@@ -70,7 +79,7 @@ export class JobNetwork {
     for (const relay of this.#relays) relay.close();
     const isEmpty = await removeLabelled(this.#cli, { label: this.label, env: process.env });
     const isGone = await this.#removeNetwork();
-    this.#guard.release();
+    this.#guard?.release();
     return isEmpty && isGone;
   }
 

@@ -1,4 +1,4 @@
-import { emptySpec, type InputSpec, type SpecDefinition } from "@steps/model/definition";
+import { emptySpec, type SpecDefinition } from "@steps/model/definition";
 import { type Diagnostic, type Position, quote } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
 import type { CiReport } from "../ci-rules.ts";
@@ -13,7 +13,6 @@ import { cleanupPhase } from "./cleanup-phase.ts";
 import type { CompileContext, Shell } from "./compile-context.ts";
 import { findJob } from "./find-job.ts";
 import { readJobInputs } from "./job-inputs.ts";
-import type { StoreInput } from "./job-text.ts";
 import { type JobTerms, readJobTerms } from "./job-terms.ts";
 import { assembleJob, type AssembledJob, type Phase } from "./phase.ts";
 import { preparePhase } from "./prepare-phase.ts";
@@ -21,6 +20,7 @@ import { releasePhase } from "./release-phase.ts";
 import { runPhase } from "./run-phase.ts";
 import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "./script-phases.ts";
 import { type JobFolder, sourcesPhase } from "./sources-phase.ts";
+import { storesOf, STORES } from "./store-inputs.ts";
 
 /** The options of `compileJob()`. */
 export interface CompileJobOptions {
@@ -180,21 +180,6 @@ function phasesOf(
 
 function present(phases: readonly (Phase | undefined)[]): readonly Phase[] {
   return phases.filter((phase) => phase !== undefined);
-}
-
-/** The folders that a compiled job may be given, as inputs. */
-const STORES: Readonly<Record<StoreInput, InputSpec>> = {
-  artifacts_dir: storeInput("The folder in which jobs keep their artifacts: absolute"),
-  cache_dir: storeInput("The folder in which caches are kept: absolute"),
-};
-
-function storeInput(description: string): InputSpec {
-  return { type: "string", isSensitive: false, description };
-}
-
-function storesOf(phases: readonly Phase[]): Readonly<Record<string, InputSpec>> {
-  const used = Object.entries(STORES).filter(([name]) => phases.some(({ inputs }) => inputs?.[name] !== undefined));
-  return Object.fromEntries(used);
 }
 
 // A list of steps that has nothing around it is the job itself.

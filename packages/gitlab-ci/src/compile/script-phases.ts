@@ -73,15 +73,21 @@ function statusTemplate({ main, hasRelease }: Before): string {
   return `\${{ ${status} == "cancelled" && "canceled" || ${status} == "success"${release} && "success" || "failed" }}`;
 }
 
-/** `hooks:pre_get_sources_script`, before the project is there. `undefined` for a job without. */
-export function sourcesHookPhase(context: CompileContext): Phase | undefined {
+/** A script around the checkout. */
+export type SourcesHook = "pre_get_sources_script" | "post_get_sources_script";
+
+/** A hook of `hooks`: before the project is there, or after. `undefined` for a job without. */
+export function sourcesHookPhase(
+  context: CompileContext,
+  hook: SourcesHook = "pre_get_sources_script",
+): Phase | undefined {
   const { job, variables } = context;
   const hooks = job.keywords.get("hooks")?.value;
-  const node = hooks?.kind === "mapping" ? hooks.entries.get("pre_get_sources_script")?.value : undefined;
+  const node = hooks?.kind === "mapping" ? hooks.entries.get(hook)?.value : undefined;
   if (node === undefined || ["none", "empty"].includes(variables.values["GIT_STRATEGY"] ?? "")) return undefined;
-  const commands = readCommands("pre_get_sources_script", node, reported());
+  const commands = readCommands(hook, node, reported());
   if (commands.length === 0) return undefined;
-  return { ...shellPhase(context, "pre_get_sources_script", commands), node };
+  return { ...shellPhase(context, hook, commands), node };
 }
 
 // As a word: the folder of a project may begin so, too.

@@ -13,6 +13,10 @@ import { ARTIFACT_FILES, readVariables } from "./artifact-store.ts";
  * the variables of their dotenv reports.
  */
 export async function downloadArtifacts(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
+  if (optionalText(inputs, "server_url") !== "") {
+    const { downloadFromServer } = await import("./fetch-files.ts");
+    return await downloadFromServer(inputs, place);
+  }
   const store = textOf(inputs, "artifacts_dir");
   const exports: Record<string, Exported> = {};
   let files = 0;

@@ -29,6 +29,7 @@ const NO_TIME = new Date(0);
  * kept before.
  */
 export async function uploadArtifacts(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
+  if (optionalText(inputs, "server_url") !== "") return await uploadToServer(inputs, place);
   const job = textOf(inputs, "job");
   const entry = entryPath(textOf(inputs, "artifacts_dir"), job);
   const { type, packed } = formOf(inputs);
@@ -65,6 +66,20 @@ export async function uploadArtifacts(inputs: Inputs, place: BuiltinPlace): Prom
   return { outputs: { archive, digest, size, files: files.length } };
 }
 
+/** The same to a server, which keeps the archive or one report. */
+async function uploadToServer(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
+  const { type } = formOf(inputs);
+  const untracked = inputs["untracked"] === true ? await untrackedFiles(place) : undefined;
+  const files = collectorOf(inputs, place)(stringList(inputs["paths"] ?? [], "paths"), untracked);
+  if (files.length === 0) {
+    warn(place, "No files to upload");
+    return { outputs: { archive: "", digest: "", size: 0, files: 0 } };
+  }
+  const level = compressionLevel(inputs, place);
+  const { sendFiles } = await import("./send-files.ts");
+  return { outputs: await sendFiles(inputs, { place, files, type, pack: (path) => pack(path, files, level) }) };
+}
+
 type Collect = (paths: readonly string[], untracked?: readonly string[]) => ZipSource[];
 
 function collectorOf(inputs: Inputs, place: BuiltinPlace): Collect {
@@ -74,7 +89,7 @@ function collectorOf(inputs: Inputs, place: BuiltinPlace): Collect {
       paths,
       exclude: stringList(inputs["exclude"] ?? [], "exclude"),
       untracked,
-      stores: [textOf(inputs, "artifacts_dir")],
+      stores: [optionalText(inputs, "artifacts_dir")].filter((dir) => dir !== ""),
       log: place.log,
       warn: (line) => warn(place, line),
     });
