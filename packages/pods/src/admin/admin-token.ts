@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashToken } from "@steps/pod-tokens";
 import { tokensOf } from "@steps/runner-api";
@@ -13,10 +13,22 @@ export interface PodAddress {
 }
 
 const FILE = "admin.json";
+const TOKEN_FILE = "admin-token";
 
-/** Makes the token of a pod's admin API, or takes the one that the state directory has. */
+/** Makes the token of a pod's admin API, or takes the one that the state directory has; processes that share it have one. */
 export function adminToken(stateDir: string): string {
-  return readAddress(stateDir)?.token ?? `pod-${randomBytes(24).toString("base64url")}`;
+  const path = join(stateDir, TOKEN_FILE);
+  const fresh = `${path}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(fresh, `pod-${randomBytes(24).toString("base64url")}`, { mode: 0o600 });
+  try {
+    // A link is made whole, and never in the place of another.
+    linkSync(fresh, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+  return readFileSync(path, "utf8");
 }
 
 /** Writes down where the pod is, for the commands of the same user. */
