@@ -10,17 +10,45 @@ interface Containers {
   readonly complaints: readonly string[];
 }
 
-function read(text: string, variables: Readonly<Record<string, string>> = {}): Containers {
+type Texts = Readonly<Record<string, string>>;
+
+function read(text: string, variables: Texts = {}, inputs: Texts = {}): Containers {
   const report: CiReport = new Report();
   const test = job(loaded(`${text}\n`), "test");
-  const image = readImage(test, variables, report);
-  const services = readServices(test, variables, report);
+  const image = readImage(test, { variables, inputs }, report);
+  const services = readServices(test, { variables, inputs }, report);
   return {
     image,
     services,
     complaints: report.finish().map(({ code, message, hint }) => `${code} ${message} ${hint}`),
   };
 }
+
+describe("inputs of the job", () => {
+  const text = `test:
+  script: [x]
+  inputs: {version: {default: 22, type: number}, db: {default: pg}, user: {default: me}}
+  image: {name: "node:\${{ job.inputs.version }}-$OS", docker: {user: "\${{ job.inputs.user }}"}, entrypoint: [sh, "\${{ job.inputs.db }}"]}
+  services: [{name: "\${{ job.inputs.db }}:1", alias: "\${{ job.inputs.db }}-alias", variables: {V: "\${{ job.inputs.version + 1 }}"}}]`;
+
+  test("are filled into image and services, their defaults where none are given, and before the variables", () => {
+    const { image, services, complaints } = read(text, { OS: "slim" });
+    expect(complaints).toEqual([]);
+    expect(image).toMatchObject({ name: "node:22-slim", user: "me", entrypoint: ["sh", "pg"] });
+    expect(services).toMatchObject([{ name: "pg:1", hostNames: ["pg-alias", "pg"], variables: { V: "23" } }]);
+    const given = read(text, { OS: "slim" }, { version: "24", db: "maria", user: "$OS" });
+    expect(given.image).toMatchObject({ name: "node:24-slim", user: "slim" });
+    expect(given.services).toMatchObject([{ name: "maria:1", variables: { V: "25" } }]);
+  });
+
+  test("that the job has not are told, and other expressions are left", () => {
+    const { image, complaints } = read(text.replace("inputs.version }}-", "inputs.verion }}-"));
+    expect(image).toBeUndefined();
+    expect(complaints.join()).toContain('The inputs of the job are "version", "db", "user"');
+    expect(complaints.join()).toContain("invalid-image");
+    expect(read(`test: {script: [x], image: "a\${{ env.x }}"}`).complaints.join()).toContain("invalid-image");
+  });
+});
 
 describe("readImage()", () => {
   test("fills in variables of the name, the platform and the user, once", () => {

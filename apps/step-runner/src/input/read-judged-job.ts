@@ -17,7 +17,13 @@ export interface LocalJudgedJob extends LocalJob {
 }
 
 /** The options that say which job is judged, and in what situation. */
-export type JudgeOptions = CiFileOptions & GivenSituationOptions & ExecutorOptions & { readonly inPlace: boolean };
+export type JudgeOptions = CiFileOptions &
+  GivenSituationOptions &
+  ExecutorOptions & {
+    readonly inPlace: boolean;
+    /** The inputs of the job. */
+    readonly jobInput: Readonly<Record<string, string>>;
+  };
 
 /** Gives the folder that the job of a project will run in. Both are absolute. */
 export type PlaceOf = (project: string) => Promise<string> | string;
@@ -44,7 +50,9 @@ export async function readJudgedJob(
   }).catch(explainSituation);
   const loadedJob = jobNamed(loaded, jobName);
   const jobDir = await placeOf(workDir);
-  const choice = loadedJob && (await placeJob(options, loadedJob, { workDir: jobDir, project: pipeline.project }));
+  const choice =
+    loadedJob &&
+    (await placeJob(options, loadedJob, { workDir: jobDir, project: pipeline.project, inputs: options.jobInput }));
   const compile = (image: string | undefined): CompileJobResult => {
     const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
     const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
@@ -58,7 +66,7 @@ export async function readJudgedJob(
       folder: options.inPlace ? "project" : "copy",
     });
   };
-  const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, compile);
+  const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, options.jobInput, compile);
   const { job } = compiled;
   const placed = job && choice?.withVariables(job.variables);
   const found = [...file.diagnostics, ...compiled.diagnostics, ...diagnostics, ...(placed?.diagnostics ?? [])];

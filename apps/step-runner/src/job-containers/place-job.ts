@@ -2,7 +2,13 @@ import { dirname } from "node:path";
 import type { ContainerCli } from "@steps/containers";
 import type { RunOptions } from "@steps/engine";
 import type { CiReport } from "@steps/gitlab-ci";
-import { type JobImage, type JobService, readImage, readServices } from "@steps/gitlab-ci/containers";
+import {
+  type ContainerValues,
+  type JobImage,
+  type JobService,
+  readImage,
+  readServices,
+} from "@steps/gitlab-ci/containers";
 import type { LoadedJob } from "@steps/gitlab-ci/load";
 import type { ProjectFacts, RunnerFacts } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, quote } from "@steps/model/diagnostic";
@@ -43,6 +49,8 @@ export interface PlacedProject {
   /** The folder that the job runs in on this machine: absolute. */
   readonly workDir: string;
   readonly project: ProjectFacts;
+  /** The inputs that the job is given, as texts. Default: none. */
+  readonly inputs?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The folder of projects in containers, as GitLab's runner has it: `CI_BUILDS_DIR`. */
@@ -52,7 +60,7 @@ const BUILDS_DIR = "/builds";
 export async function placeJob(
   options: ExecutorOptions,
   job: LoadedJob,
-  { workDir, project }: PlacedProject,
+  { workDir, project, inputs }: PlacedProject,
 ): Promise<PlaceChoice> {
   const { executor } = options;
   const hasImage = job.keywords.has("image");
@@ -77,18 +85,18 @@ export async function placeJob(
   const projectDir = projectDirOf(project);
   return {
     runner: { projectDir, buildsDir: BUILDS_DIR, isDisposable: true },
-    withVariables: (variables) => readPlace(job, variables, { ...options, cli: engine.cli, projectDir }),
+    withVariables: (variables) => readPlace(job, { variables, inputs }, { ...options, cli: engine.cli, projectDir }),
   };
 }
 
 /** Gives what `compile` makes of a job that knows its image with variables filled in: `CI_JOB_IMAGE`. */
 export function withImageName<
   T extends { readonly job: { readonly variables: Readonly<Record<string, string>> } | undefined },
->(job: LoadedJob, compile: (image: string | undefined) => T): T {
+>(job: LoadedJob, inputs: ContainerValues["inputs"], compile: (image: string | undefined) => T): T {
   const first = compile(undefined);
   if (first.job === undefined || !job.keywords.has("image")) return first;
   const unsaid: CiReport = new Report();
-  const image = readImage(job, first.job.variables, unsaid);
+  const image = readImage(job, { variables: first.job.variables, inputs }, unsaid);
   return image === undefined ? first : compile(image.name);
 }
 
@@ -108,12 +116,12 @@ function notesOf({ name, keywords }: LoadedJob): NonNullable<RunOptions["notes"]
 
 function readPlace(
   job: LoadedJob,
-  variables: Readonly<Record<string, string>>,
+  values: ContainerValues,
   options: Pick<ExecutorOptions, "pullPolicy" | "privileged"> & Pick<JobContainers, "cli" | "projectDir">,
 ): ReturnType<PlaceChoice["withVariables"]> {
   const report: CiReport = new Report();
-  const image = readImage(job, variables, report);
-  const services = readServices(job, variables, report);
+  const image = readImage(job, values, report);
+  const services = readServices(job, values, report);
   const diagnostics = report.finish();
   if (image === undefined || report.hasErrors) return { place: undefined, diagnostics };
   const withPolicy = <T extends JobImage>(one: T): T => {

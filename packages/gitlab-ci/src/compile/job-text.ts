@@ -61,8 +61,11 @@ function finish(part: Part): string {
   return escapeTemplate(part.expanded).replaceAll(/\0(\d+)\0/g, (_, index: string) => part.pieces[Number(index)] ?? "");
 }
 
-// A `${{` is nothing to a job (conformance section 6.3), except where it names one of its inputs.
-function splitAtInputs(text: string): readonly string[] {
+/**
+ * The parts of a text: every second one is an expression that names inputs of the job. Any other `${{` is nothing to a job
+ * (conformance section 6.3).
+ */
+export function splitAtInputs(text: string): readonly string[] {
   const parts: string[] = [];
   let from = 0;
   for (let open = text.indexOf("${{"); open !== -1;) {

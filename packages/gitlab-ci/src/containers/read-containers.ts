@@ -8,10 +8,19 @@ import { isList, isMapping, isNull } from "../load/nodes.ts";
 import { expandKeyword } from "../variables/expand-keyword.ts";
 import { expandVariables, type RawVariable } from "../variables/expand-variables.ts";
 import { readVariables, type VariableReport } from "../variables/read-variables.ts";
+import { inputFiller } from "./fill-job-inputs.ts";
 import { aliasesOf, hostNamesOf } from "./host-names.ts";
 import type { JobImage, JobService, PullPolicy } from "./job-image.ts";
 
 type Variables = Readonly<Record<string, string>>;
+
+/** The values that are filled into the keywords of containers. */
+export interface ContainerValues {
+  /** The variables of the job, expanded. */
+  readonly variables: Variables;
+  /** The inputs that the job is given, as texts by their names. Default: none, so that each has its default. */
+  readonly inputs?: Readonly<Record<string, string>> | undefined;
+}
 
 /** GitLab's own limit for lists in lists. */
 const MAX_DEPTH = 10;
@@ -20,17 +29,19 @@ const MAX_DEPTH = 10;
  * Reads the `image` of a job, its own or inherited, and fills its variables in once, as the runner does; a name that is no variable
  * is empty. `undefined` for a job without one, and for one whose name is wrong once it is filled in, which is reported.
  */
-export function readImage(job: LoadedJob, variables: Variables, report: CiReport): JobImage | undefined {
+export function readImage(job: LoadedJob, values: ContainerValues, report: CiReport): JobImage | undefined {
+  const { variables, inputs = {} } = values;
   const node = job.keywords.get("image")?.value;
   if (node === undefined || isNull(node)) return undefined;
-  return readContainer(node, { keyword: "image", variables, report });
+  return readContainer(inputFiller(job, inputs, report)(node), { keyword: "image", variables, report });
 }
 
 /** Reads the `services` of a job in the same way, in their order. */
-export function readServices(job: LoadedJob, variables: Variables, report: CiReport): readonly JobService[] {
+export function readServices(job: LoadedJob, values: ContainerValues, report: CiReport): readonly JobService[] {
+  const { variables, inputs = {} } = values;
   const node = job.keywords.get("services")?.value;
   if (node === undefined || isNull(node)) return [];
-  return flatten(node, 0).flatMap((item) => {
+  return flatten(inputFiller(job, inputs, report)(node), 0).flatMap((item) => {
     const image = readContainer(item, { keyword: "services", variables, report });
     return image === undefined ? [] : [readService(image, item, variables)];
   });

@@ -82,7 +82,8 @@ async function attemptJob(
   const { job, terms } = work;
   const dotenv = await dotenvVariables(context, ci, work);
   const foreign = await foreignArtifacts(context, ci, work);
-  const choice = await placeJob(context.options, job, { workDir, project: facts.project });
+  const inputs = givenInputs(context, ci, work);
+  const choice = await placeJob(context.options, job, { workDir, project: facts.project, inputs });
   const compile = (image: string | undefined): CompileJobResult => {
     const known = predefinedVariables({
       pipeline: facts,
@@ -97,7 +98,7 @@ async function attemptJob(
     const folder = context.options.inPlace ? "project" : "copy";
     return compileJob(loaded, { jobName: job.name, sources, artifactsFrom, grants, fileVariables, folder });
   };
-  const compiled = withImageName(job, compile);
+  const compiled = withImageName(job, inputs, compile);
   if (compiled.job === undefined) return malformed(compiled.diagnostics);
   const { specDefinition, positionOf, variables: vars } = compiled.job;
   const { place, diagnostics } = choice.withVariables(vars);
@@ -114,7 +115,7 @@ async function attemptJob(
         source: file,
         specDefinition,
         positionOf,
-        inputs: { ...givenInputs(context, ci, work), ...stores },
+        inputs: { ...inputs, ...stores },
         stores: storesIn(stores),
         vars,
         env,
