@@ -7,7 +7,7 @@ export const bootstrap = defineCommand({
   summary: "Leave this program in a folder, in a form that runs in any Linux container",
   usage: "DIR",
   description: [
-    "DIR/step-runner becomes a launcher of about a kilobyte, with a private Node in a hidden folder beside it. Together they " +
+    "DIR/step-runner becomes a launcher of about a kilobyte, with the program and its libraries in a hidden folder beside it. Together they " +
       "run in any Linux container of this processor, also in one without a shell or a C library, and may be moved together.",
     "/ca-certs.pem is copied into DIR, where it is trusted, and so is the tree /git.",
   ],

@@ -9,7 +9,7 @@ export const stepsBootstrap = defineCommand({
   summary: "Leave this program at a path, as GitLab's runner calls it in its helper image",
   usage: "FILE",
   description: [
-    "FILE becomes a launcher of about a kilobyte, with a private Node in a hidden folder beside it. Together they run in any " +
+    "FILE becomes a launcher of about a kilobyte, with the program and its libraries in a hidden folder beside it. Together they run in any " +
       "Linux container of this processor, also in one without a shell or a C library, and may be moved together.",
     "/ca-certs.pem is copied beside it, where it is trusted, and so is the tree /git.",
   ],
