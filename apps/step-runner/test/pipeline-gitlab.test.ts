@@ -32,8 +32,8 @@ c: {stage: two, script: echo c, when: always}
     running.kill("SIGINT");
     const ended = await running.ended;
     expect(ended.code).toBe(130);
-    expect(ended.stderr).toMatch(/\na +cancelled .*\n/);
-    expect(ended.stderr).toMatch(/\nlater +cancelled .*\n/);
+    expect(ended.stderr).toMatch(/\na +one +cancelled .*\n/);
+    expect(ended.stderr).toMatch(/\nlater +one +cancelled .*\n/);
     expect(ended.stderr).not.toContain("attempt");
     expect(ended.stdout).not.toContain("| c\n");
     expect(readFileSync(mark, "utf8")).toBe("after canceled\n");

@@ -95,7 +95,7 @@ rmdir open`;
       shell,
     });
     expect(marked(world).trim().split("\n").toSorted()).toEqual(["a", "b"]);
-    expect(shown).toMatch(/"job": "a",\s+"result": "failure",\s+"durationMs": \d+,\s+"attempts": 2/);
+    expect(shown).toMatch(/"job": "a",\s+"stage": "test",\s+"result": "failure",\s+"durationMs": \d+,\s+"attempts": 2/);
     expect([3, 4]).toContain(code);
     expect(workspaces(world)).toEqual([]);
   });

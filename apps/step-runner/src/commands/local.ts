@@ -17,10 +17,9 @@ import { jobFlags } from "../input/read-job.ts";
 import { readJudgedJob } from "../input/read-judged-job.ts";
 import { needsFlags } from "../flags/needs-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { keepingArtifacts } from "../pipeline/gitlab/keep-artifacts.ts";
-import { reportOfJob } from "../pipeline/report-of-job.ts";
 import { isWorkflow } from "../input/is-workflow.ts";
-import { type CommandJob, type JobSource, runJob } from "../run/run-job.ts";
+import type { CommandJob } from "../run/command-job.ts";
+import { type JobSource, type RunDefaults, runJob } from "../run/run-job.ts";
 import { settingsFlags, settingsOfCall } from "../settings/settings-of-call.ts";
 import { withFileVariables } from "../situation/file-variables.ts";
 import { judgedFlags, situationFlags } from "../situation/situation-flags.ts";
@@ -129,14 +128,24 @@ async function run(given: Options, [path = findCiFile()]: readonly string[]): Pr
     place,
     terms,
     hasShell: options.shellOnFailure,
-    printReport: reportOfJob(options.report, { job: job.name, stage: judged.facts.stage, path }),
+    printReport: await reportOf(options, { job: job.name, stage: judged.facts.stage, path }),
   };
   await sweepStores(stores);
   const forget = (): Promise<void> => forgetArtifacts(commandJob, stores.artifactsDir);
   const runIt = (): Promise<number> => runJob(options, inWorkspace(workspace, commandJob, forget), rest);
   const { artifactsDir: target } = options;
   if (target === undefined) return await runIt();
+  const { keepingArtifacts } = await import("../pipeline/gitlab/keep-artifacts.ts");
   return await keepingArtifacts({ ...stores, job: job.name, path: "", target }, runIt);
+}
+
+async function reportOf(
+  { report }: Options,
+  of: { readonly job: string; readonly stage?: string | undefined; readonly path: string },
+): Promise<RunDefaults["printReport"]> {
+  if (report === undefined) return undefined;
+  const { reportOfJob } = await import("../pipeline/report-of-job.ts");
+  return reportOfJob(report, of);
 }
 
 // What one attempt has kept is not that of the next.
@@ -171,7 +180,7 @@ async function runWorkflow(options: Options, path: string, workspace: JobWorkspa
   const rest = {
     timeoutMs: workflowTimeout(read),
     hasShell: options.shellOnFailure,
-    printReport: reportOfJob(options.report, { job: read.job.name, path }),
+    printReport: await reportOf(options, { job: read.job.name, path }),
   };
   return await runJob({ ...options, artifactDir }, inWorkspace(workspace, job), rest);
 }

@@ -13,7 +13,9 @@ import { readSource } from "../files/read-source.ts";
 import { gitFlags, readReference } from "../flags/reference-argument.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { absolute } from "../files/absolute.ts";
-import { type CommandJob, MAX_TIMER_MS, runJob } from "../run/run-job.ts";
+import type { CommandJob } from "../run/command-job.ts";
+import { runJob } from "../run/run-job.ts";
+import { MAX_TIMER_MS } from "../run/timer.ts";
 
 const flags = {
   inputs: flag.commaPairs({

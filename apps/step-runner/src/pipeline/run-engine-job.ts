@@ -6,7 +6,7 @@ import type { JobResult } from "@steps/pipeline";
 import type { CoverageReader } from "../run/coverage.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
 import { type JobRun, type PlacedRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
-import { type CommandJob, withFlags } from "../run/run-job.ts";
+import { type CommandJob, withFlags } from "../run/command-job.ts";
 import type { PipelineContext } from "./pipeline-context.ts";
 
 /** One job of a pipeline, as the engine runs it. */

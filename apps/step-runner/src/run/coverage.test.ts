@@ -1,10 +1,15 @@
+import { loadPatterns } from "@steps/model/pattern";
 import { describe, expect, test } from "vitest";
 import { CoverageReader } from "./coverage.ts";
 
+async function createReader(body: string): Promise<CoverageReader> {
+  return new CoverageReader((await loadPatterns())(body, ""));
+}
+
 async function coverageOf(body: string, chunks: readonly string[]): Promise<number | undefined> {
-  const reader = await CoverageReader.of({ body, flags: "" });
-  for (const chunk of chunks) reader?.write("stdout", Buffer.from(chunk));
-  return reader?.end();
+  const reader = await createReader(body);
+  for (const chunk of chunks) reader.write("stdout", Buffer.from(chunk));
+  return reader.end();
 }
 
 describe("CoverageReader", () => {
@@ -13,11 +18,11 @@ describe("CoverageReader", () => {
   });
 
   test("looks at the lines of each stream by itself", async () => {
-    const reader = await CoverageReader.of({ body: String.raw`^all \d+$`, flags: "" });
-    reader?.write("stdout", Buffer.from("al"));
-    reader?.write("stderr", Buffer.from("all 3\n"));
-    reader?.write("stdout", Buffer.from("l 9\n"));
-    expect(reader?.end()).toBe(9);
+    const reader = await createReader(String.raw`^all \d+$`);
+    reader.write("stdout", Buffer.from("al"));
+    reader.write("stderr", Buffer.from("all 3\n"));
+    reader.write("stdout", Buffer.from("l 9\n"));
+    expect(reader.end()).toBe(9);
   });
 
   test("looks at the end of a line that is very long", async () => {

@@ -1,7 +1,8 @@
 import { flag, type OptionsOf } from "@steps/console";
 import { baseEnvironment, type EnvironmentOptions } from "../flags/job-flags.ts";
 import type { LocalWorkflowJob } from "../input/read-workflow-job.ts";
-import type { CommandJob, RunDefaults } from "./run-job.ts";
+import type { CommandJob } from "./command-job.ts";
+import type { RunDefaults } from "./run-job.ts";
 
 /** The flag that gives the steps of a workflow the user's own home. */
 export const homeFlag = {

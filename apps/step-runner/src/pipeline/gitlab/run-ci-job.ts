@@ -1,11 +1,12 @@
 import { compileJob, type CompileJobResult } from "@steps/gitlab-ci";
-import { hasArtifacts, isAllowedToFail, isRetried, type PlannedJob } from "@steps/gitlab-ci/pipeline";
+import { hasArtifacts, type PlannedJob } from "@steps/gitlab-ci/pipeline";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import type { InstanceName, JobResult } from "@steps/pipeline";
 import { sha256 } from "@steps/platform";
 import { ciJobEnvironment } from "../../environment/ci-job-environment.ts";
-import { CoverageReader } from "../../run/coverage.ts";
+import { type AttemptTerms, attemptTerms } from "../../run/attempt-terms.ts";
+import type { CoverageReader } from "../../run/coverage.ts";
 import { placeJob, withImageName } from "../../job-containers/place-job.ts";
 import type { JobRun } from "../../job-containers/run-placed-job.ts";
 import { storeInputs } from "../../files/job-stores.ts";
@@ -39,22 +40,22 @@ export async function runCiJob(context: CiContext, one: CiJob, signal: AbortSign
 // As often as `retry` says.
 async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal): Promise<JobResult> {
   const { ci, work, of } = one;
-  const { retry, allowFailure, coverage: pattern } = work.terms;
+  const terms = await attemptTerms(work.terms);
   for (let attempt = 1; ; attempt++) {
-    const coverage = await CoverageReader.of(pattern);
+    const coverage = terms.createCoverage?.();
     const attemptIn = (workDir: string): Promise<JobRun | JobResult> =>
-      attemptJob(context, { ...one, workDir, attempt, coverage }, signal);
+      attemptJob(context, { ...one, workDir, terms, attempt, coverage }, signal);
     const ended = await context.inWorkspace(attemptIn, signal);
     if (ended === undefined) return { status: "cancelled", reason: "The pipeline was cancelled" };
     if ("status" in ended) return ended;
     const result = jobResultOf(ended);
-    if (!signal.aborted && isRetried(retry, ended.outcome, attempt)) {
+    if (!signal.aborted && terms.isRetried(ended.outcome, attempt)) {
       context.view.onEvent({ type: "instance-retried", ...of, attempt, result }, ci.path);
       await forgetArtifacts(context, one);
       continue;
     }
     const attempts = attempt === 1 ? undefined : attempt;
-    const isAllowed = isAllowedToFail(allowFailure, ended.outcome);
+    const isAllowed = terms.isAllowedToFail(ended.outcome);
     return { ...result, attempts, coverage: coverage?.end(), isAllowedToFail: isAllowed };
   }
 }
@@ -68,6 +69,7 @@ async function forgetArtifacts(context: CiContext, { ci, work: { job } }: CiJob)
 
 interface CiAttempt extends CiJob {
   readonly workDir: string;
+  readonly terms: AttemptTerms;
   /** The number of the attempt, from 1. */
   readonly attempt: number;
   readonly coverage: CoverageReader | undefined;
@@ -75,11 +77,11 @@ interface CiAttempt extends CiJob {
 
 async function attemptJob(
   context: CiContext,
-  { ci, work, of, workDir, attempt, coverage }: CiAttempt,
+  { ci, work, of, workDir, terms, attempt, coverage }: CiAttempt,
   signal: AbortSignal,
 ): Promise<JobRun | JobResult> {
   const { loaded, facts, given, file, path, planned } = ci;
-  const { job, terms } = work;
+  const { job } = work;
   const dotenv = await dotenvVariables(context, ci, work);
   const foreign = await foreignArtifacts(context, ci, work);
   const inputs = givenInputs(context, ci, work);
@@ -122,10 +124,10 @@ async function attemptJob(
         workDir,
         baseDir: workDir,
       },
-      timeoutMs: terms.timeoutMs,
+      timeoutMs: work.terms.timeoutMs,
       coverage,
       place,
-      isRetried: (outcome) => isRetried(terms.retry, outcome, attempt),
+      isRetried: (outcome) => terms.isRetried(outcome, attempt),
     },
     signal,
   );

@@ -1,0 +1,77 @@
+import { errors, output } from "@steps/console/terminal";
+import type { Engine } from "@steps/engine";
+import { githubOptions } from "../flags/github-flags.ts";
+import type { RunOptions } from "../flags/run-flags.ts";
+import type { JobPlace } from "../job-containers/place-job.ts";
+import { type JobRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
+import type { StopSignals } from "../signals.ts";
+import type { AttemptTerms } from "./attempt-terms.ts";
+import { type CommandJob, withFlags } from "./command-job.ts";
+import type { CoverageReader } from "./coverage.ts";
+import { Progress } from "./progress.ts";
+
+/** The values of flags that are not given, as far as one attempt has to know them. */
+export interface AttemptDefaults {
+  /** How long the job may take, in milliseconds. Default: as long as it needs. */
+  readonly timeoutMs?: number;
+  /** The place where the job runs. Default: this machine. */
+  readonly place?: JobPlace;
+  /** The terms that the job runs on. Default: it is tried once, and its failure is that of the command. */
+  readonly terms?: AttemptTerms;
+  /** Whether a shell is opened where the job has failed, after its last attempt. Default: no. */
+  readonly hasShell?: boolean;
+}
+
+/** One attempt of a job. */
+export interface Attempt {
+  readonly job: CommandJob;
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
+  readonly engine: Engine;
+  readonly stop: StopSignals;
+  readonly coverage: CoverageReader | undefined;
+  /** Whether standard output is left to a report. */
+  readonly hasReport: boolean;
+  readonly wantsResult: boolean;
+  readonly wantsTrace: boolean;
+  readonly defaults: AttemptDefaults;
+}
+
+/** Runs a job once and shows it. */
+export function attemptJob(
+  options: RunOptions,
+  { job: given, attempt, engine, stop, coverage, hasReport, wantsResult, wantsTrace, defaults }: Attempt,
+): Promise<JobRun> {
+  const progress = new Progress(options.quiet);
+  const job = withFlags(options, given);
+  const { terms, hasShell = false } = defaults;
+  return runPlacedJob(engine, options, {
+    place: defaults.place,
+    isPrivate: job.workspace !== undefined,
+    options: {
+      job,
+      github: githubOptions(options),
+      isLenient: options.lenient,
+      timeoutMs: options.timeout ?? defaults.timeoutMs,
+      graceMs: options.grace,
+      hurry: stop.hurry,
+    },
+    hooks: {
+      onEvent: progress.onEvent,
+      onProgress: progress.onProgress,
+      onStep: progress.onStep,
+      onOutput: (stream, chunk) => {
+        coverage?.write(stream, chunk);
+        return (stream === "stdout" && !hasReport ? output : errors).write(chunk);
+      },
+      wantsResult,
+      wantsTrace,
+    },
+    signal: stop.signal,
+    atEnd: async (outcome, container) => {
+      if (!hasShell || terms?.isRetried(outcome, attempt) === true) return;
+      const { FailureShells } = await import("../failure-shell/failure-shells.ts");
+      await new FailureShells().open({ job, outcome, container }, stop.signal);
+    },
+  });
+}
