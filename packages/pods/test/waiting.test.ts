@@ -1,0 +1,116 @@
+import type { Database } from "../src/database/database.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPipeline } from "../src/pipelines/create-pipeline.ts";
+import { openPod, type Pod } from "../src/pod/pod.ts";
+import { JobQueue, type WaitResult } from "../src/queue/job-queue.ts";
+import { createRunner } from "../src/runners/create-runner.ts";
+import { databaseKinds, useDatabase } from "./databases.ts";
+import { emptyState } from "./pod-harness.ts";
+
+describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
+  const database = useDatabase(kind);
+  let pod: Pod;
+  let queue: JobQueue;
+  let runnerId: number;
+  let statements = 0;
+
+  beforeAll(async () => {
+    const options = database.options();
+    pod = await openPod({ ...options, stateDir: await emptyState(options.databaseUrl) });
+    runnerId = (await createRunner(pod.database, 1, {})).id;
+    const counting: Database = {
+      ...pod.database,
+      query: async (text, values) => {
+        if (text.includes("FOR UPDATE OF q SKIP LOCKED")) statements++;
+        return await pod.database.query(text, values);
+      },
+    };
+    queue = new JobQueue(counting, 1);
+  });
+
+  afterAll(async () => {
+    queue.close();
+    await pod.close();
+  });
+
+  const job = { name: "job", stage: "test", payload: {} };
+  const createJob = async (): Promise<number> =>
+    await createPipeline(pod.database, { project: "a/b", stages: ["test"], jobs: [job] });
+
+  const wait = async (
+    managerId: number,
+    more: { ticket?: string; holdMs?: number; signal?: AbortSignal } = {},
+  ): Promise<WaitResult> =>
+    await queue.wait({
+      // Two kinds of runners.
+      capability: {
+        kind: 1,
+        groupId: undefined,
+        projectIds: [],
+        tags: managerId % 2 === 0 ? ["even"] : [],
+        runUntagged: true,
+        isProtected: false,
+        features: [],
+      },
+      slot: { runnerId, runnerVersion: 1, managerId, leaseSeconds: 60, cancelsGracefully: true },
+      ticket: more.ticket,
+      holdMs: more.holdMs ?? 60_000,
+      signal: more.signal ?? new AbortController().signal,
+    });
+
+  test("of a thousand one gets the job, for as many statements as there are kinds of runners", async () => {
+    const results: WaitResult[] = [];
+    const all = Array.from({ length: 1000 }, async (_, i) => results.push(await wait(i)));
+    // The first claims, which find nothing.
+    await expect.poll(() => statements, { timeout: 30_000 }).toBe(2);
+    expect(queue.waiting).toBe(1000);
+    statements = 0;
+    await createJob();
+    queue.wake();
+    await expect.poll(() => results.length, { timeout: 30_000 }).toBe(1);
+    expect(results[0]?.job).toBeDefined();
+    expect(queue.waiting).toBe(999);
+    // Each kind asks; the one that got the job asks for more, and each may be woken once more by a tick.
+    expect(statements).toBeLessThanOrEqual(8);
+    queue.close();
+    await Promise.all(all);
+    expect(results.filter((one) => one.job !== undefined)).toHaveLength(1);
+    queue = new JobQueue(pod.database, 1);
+  });
+
+  test("a ticket never hides a job that came before it was given", async () => {
+    const before = await wait(1, { holdMs: 100 });
+    expect(before.job).toBeUndefined();
+    // Nobody says that it is there.
+    await createJob();
+    // The same process may believe its ticket for the time of a safety tick, and no longer.
+    const after = await wait(1, { ticket: before.ticket });
+    expect(after.job).toBeDefined();
+  });
+
+  test("a ticket of another process, or of none, is no reason to wait", async () => {
+    for (const ticket of ["1.000000000000.5", "", "0", "x".repeat(10_000)]) {
+      await createJob();
+      expect((await wait(1, { ticket })).job).toBeDefined();
+    }
+  });
+
+  test("one who left while the claim was under way gets nothing, and the job is there for the next at once", async () => {
+    await createJob();
+    const left = new AbortController();
+    const leaving = wait(1, { signal: left.signal });
+    left.abort();
+    expect((await leaving).job).toBeUndefined();
+    const next = await wait(1);
+    expect(next.job?.waited_s).toBeDefined();
+    const [row] = await pod.database.query<{ offers: number }>("SELECT offers FROM jobs WHERE id = $1", [next.job?.id]);
+    expect(row?.offers).toBe(1);
+  });
+
+  test("a token that was made before the keys were moved on is good until it expires", async () => {
+    const first = pod.keys.active;
+    await pod.keys.rotate();
+    expect(pod.keys.active.kid).not.toBe(first.kid);
+    expect([...pod.keys.verify.keys()]).toContain(first.kid);
+  });
+});
