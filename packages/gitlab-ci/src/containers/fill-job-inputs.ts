@@ -17,7 +17,7 @@ function valuesOf(
   const values = Object.entries(specs).flatMap(([name, spec]): [string, Value][] => {
     const text = Object.hasOwn(given, name) ? given[name] : undefined;
     const value = text === undefined ? spec.default : typed(text, spec);
-    return value === undefined ? [] : [[name, value as Value]];
+    return value === undefined ? [] : [[name, value]];
   });
   return createObject(values);
 }
