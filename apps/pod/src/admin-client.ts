@@ -71,7 +71,9 @@ async function request(url: string, token: string, { method, path, body }: Call)
     throw new PodError("POD_REFUSED", `The pod at ${url} does not know this token`, {
       hint: "admin.json in its state directory has the token; POD_ADMIN_TOKEN passes it on.",
     });
-  throw new PodError("POD_REFUSED", await messageOf(reply));
+  // A router says so while the pod is away, and a pod while its database is.
+  const isAway = [502, 503, 504].includes(reply.status);
+  throw new PodError(isAway ? "POD_UNREACHABLE" : "POD_REFUSED", await messageOf(reply));
 }
 
 async function messageOf(reply: Response): Promise<string> {

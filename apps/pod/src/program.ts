@@ -7,6 +7,7 @@ export const program: Program = {
   commands: {
     serve: async () => (await import("./commands/serve.ts")).serve,
     "create-runner": async () => (await import("./commands/create-runner.ts")).createRunner,
+    run: async () => (await import("./commands/run.ts")).run,
     runners: async () => (await import("./commands/runners.ts")).runners,
     jobs: async () => (await import("./commands/jobs.ts")).jobs,
     trace: async () => (await import("./commands/trace.ts")).trace,
