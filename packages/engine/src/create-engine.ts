@@ -116,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
     load: (reference, baseDir, loadOptions) => load(context, reference, { baseDir, ...loadOptions }),
     check: async (root, loadOptions) => (await import("./check/check.ts")).check(context, root, loadOptions),
     [Symbol.asyncDispose]: async () => {
-      closeRunDirectories(ended.splice(0), stateDir);
+      closeRunDirectories(ended.splice(0), stateDir, { reaper });
       await cache[Symbol.asyncDispose]();
     },
   };

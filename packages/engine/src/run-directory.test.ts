@@ -66,6 +66,22 @@ describe("run directories", () => {
     }
   });
 
+  test("of old runs are given to a reaper that removes them, and removed here where there is none any more", () => {
+    const state = join(tempDir(), "state");
+    const runs = Array.from({ length: 130 }, () => createRunDirectory(state));
+    for (const { path } of runs) writeFileSync(join(path, "owner"), "4194305 1 boot");
+    const asked: string[] = [];
+    const removeTree = (path: string): Promise<boolean> | undefined => {
+      if (asked.push(path) > 10) return undefined;
+      return Promise.resolve(true);
+    };
+    closeRunDirectories(runs.slice(100), state, { reaper: { removeTree } });
+    expect(asked).toHaveLength(30);
+    // The first ten are left to the reaper.
+    expect(asked.map((path) => existsSync(path))).toEqual(asked.map((_, index) => index < 10));
+    expect(listRuns(state)).toHaveLength(110);
+  });
+
   test("of old runs are forgotten; those that still run, or have just ended in a process that lives, are not", () => {
     const state = join(tempDir(), "state");
     const running = createRunDirectory(state);

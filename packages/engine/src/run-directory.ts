@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Reaper } from "@steps/executor";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { privateDirectory } from "./directories.ts";
 
@@ -50,17 +51,22 @@ export function listRuns(stateDir: string, kind: RunKind = "runs"): RunDirectory
     .map((name) => describeRun(join(runs, name), name.slice(-32)));
 }
 
-/** Marks runs as ended, and forgets the oldest ended ones beyond those that are kept. */
+/**
+ * Marks runs as ended, and forgets the oldest ended ones beyond those that are kept.
+ *
+ * @param options.reaper removes them beside us, and after us. Default: they are gone when this returns
+ */
 export function closeRunDirectories(
   directories: readonly RunDirectory[],
   stateDir: string,
-  kind: RunKind = "runs",
+  { kind = "runs", reaper }: { readonly kind?: RunKind; readonly reaper?: Pick<Reaper, "removeTree"> | undefined } = {},
 ): void {
   for (const { path } of directories) writeFileSync(join(path, "closed"), "", { mode: 0o600 });
   const { length } = readdirSync(runsDirectory(stateDir, kind));
   if (length <= KEPT_RUNS || length % SWEEP_EVERY >= directories.length) return;
   for (const old of listRuns(stateDir, kind).slice(KEPT_RUNS)) {
-    if (!isAlive(old) || isLongClosed(old)) removeTree(old.path);
+    if (isAlive(old) && !isLongClosed(old)) continue;
+    if (reaper?.removeTree(old.path) === undefined) removeTree(old.path);
   }
 }
 

@@ -174,7 +174,7 @@ export class PipelineRecording implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#journal[Symbol.asyncDispose]();
-    if (this.#isFinished) closeRunDirectories([this.#directory], this.#context.stateDir, "pipelines");
+    if (this.#isFinished) closeRunDirectories([this.#directory], this.#context.stateDir, { kind: "pipelines" });
   }
 
   #append(event: PipelineJournalEvent): void {

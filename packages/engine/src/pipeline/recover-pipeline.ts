@@ -44,7 +44,7 @@ export async function recoverPipeline(stateDir: string, given?: string): Promise
     killed: runs.found.reduce((sum, { killed }) => sum + killed, 0),
     close: () => {
       for (const run of runs.found) run.close();
-      if (!isClosed(directory)) closeRunDirectories([directory], stateDir, "pipelines");
+      if (!isClosed(directory)) closeRunDirectories([directory], stateDir, { kind: "pipelines" });
     },
   };
 }
