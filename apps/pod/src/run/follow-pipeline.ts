@@ -12,7 +12,7 @@ const POLL_MS = 500;
 const AWAY_MS = 2000;
 
 /** A pipeline with its jobs, as the pod shows it. */
-export type PipelineWithJobs = PodPipeline & { readonly jobs: readonly JobView[] };
+type PipelineWithJobs = PodPipeline & { readonly jobs: readonly JobView[] };
 
 /** A pipeline that is followed. */
 export interface Following {
