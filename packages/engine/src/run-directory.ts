@@ -1,7 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Reaper } from "@steps/executor";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { privateDirectory } from "./directories.ts";
@@ -64,9 +74,30 @@ export function closeRunDirectories(
   for (const { path } of directories) writeFileSync(join(path, "closed"), "", { mode: 0o600 });
   const { length } = readdirSync(runsDirectory(stateDir, kind));
   if (length <= KEPT_RUNS || length % SWEEP_EVERY >= directories.length) return;
-  for (const old of listRuns(stateDir, kind).slice(KEPT_RUNS)) {
-    if (isAlive(old) && !isLongClosed(old)) continue;
-    if (reaper?.removeTree(old.path) === undefined) removeTree(old.path);
+  const old = listRuns(stateDir, kind)
+    .slice(KEPT_RUNS)
+    .filter((run) => !isAlive(run) || isLongClosed(run));
+  forget(old, runsDirectory(stateDir, kind), reaper);
+}
+
+/** What a killed runner left of this is removed by the next that forgets runs. */
+const FORGOTTEN = "forgotten-";
+
+// In one folder, so that one program removes them all, one after the other.
+function forget(old: readonly RunDirectory[], runs: string, reaper: Pick<Reaper, "removeTree"> | undefined): void {
+  if (old.length === 0) return;
+  const folder = join(runs, `${FORGOTTEN}${randomBytes(8).toString("hex")}`);
+  mkdirSync(folder, { mode: 0o700 });
+  for (const { path } of old) {
+    try {
+      renameSync(path, join(folder, basename(path)));
+    } catch {
+      // Another runner forgets it, too.
+    }
+  }
+  for (const name of readdirSync(runs).filter((one) => one.startsWith(FORGOTTEN))) {
+    const path = join(runs, name);
+    if (reaper?.removeTree(path) === undefined) removeTree(path);
   }
 }
 
