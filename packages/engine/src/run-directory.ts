@@ -80,7 +80,7 @@ export function closeRunDirectories(
   forget(old, runsDirectory(stateDir, kind), reaper);
 }
 
-/** What a killed runner left of this is removed by the next that forgets runs. */
+/** The folders in which runs wait for their removal; one that a killed runner has left goes with the next. */
 const FORGOTTEN = "forgotten-";
 
 // In one folder, so that one program removes them all, one after the other.
