@@ -224,12 +224,14 @@ describe("runner-bridge start", () => {
 
   test("TERM drains: no more jobs are taken, and the one that runs is waited for; a second TERM cancels it", async () => {
     const world = await createRunner("--concurrent", "2");
-    const short = world.server.queue(scriptJob(1, ["echo n1", "sleep 2"]));
+    const gate = join(world.dir, "gate");
+    const short = world.server.queue(scriptJob(1, ["echo n1", `while ! [ -e ${gate} ]; do sleep 0.05; done`]));
     const long = world.server.queue(scriptJob(2, ["echo n1", "sleep 60"]));
     const runner = world.start();
     await world.server.until(() => numbersIn(short.trace).length > 0 && numbersIn(long.trace).length > 0);
     runner.child.kill("SIGTERM");
     await runner.printed("Waiting for 2 jobs");
+    writeFileSync(gate, "");
     await world.server.until(() => short.end);
     expect(short.end).toMatchObject({ state: "success" });
     runner.child.kill("SIGTERM");
