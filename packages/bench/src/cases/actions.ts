@@ -47,7 +47,7 @@ async function javascript(env: NodeJS.ProcessEnv, dir: string): Promise<Row[]> {
   const action = join(dir, "javascript");
   mkdirSync(action);
   const main = join(action, "main.js");
-  writeFileSync(main, `process.stdout.write("hello\n");\n`);
+  writeFileSync(main, `process.stdout.write("hello\\n");\n`);
   writeFileSync(join(action, "action.yml"), "runs: {using: node24, main: main.js, post: main.js}\n");
   const job = { env: { ...env, STEPS: JSON.stringify([{ action: "./javascript" }]) }, cwd: dir };
   const [floor = [], ...times] = await interleaveAll(ROUNDS, [
