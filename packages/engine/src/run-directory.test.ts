@@ -86,7 +86,7 @@ describe("run directories", () => {
       return Promise.resolve(true);
     };
     closeRunDirectories(runs.slice(100), state, { reaper: { removeTree } });
-    expect(asked.map((path) => readdirSync(path).length).toSorted()).toEqual([0, 30]);
+    expect(asked.map((path) => readdirSync(path).length).toSorted((a, b) => a - b)).toEqual([0, 30]);
     expect(listRuns(state)).toHaveLength(100);
     closeRunDirectories(
       Array.from({ length: 10 }, () => createRunDirectory(state)),
