@@ -41,7 +41,7 @@ export function setUp() {
     ...packageFolders().map((p) => `${p}/package.json`),
   ];
   stamped({ name: "install", files: manifests, isThere: () => existsSync(join(bin, "tsc")), work: install });
-  stamped({ name: "build", files: sources(), isThere: () => existsSync(join(bin, "pod")), work: build });
+  stamped({ ...buildStep(), work: build });
   const target = ownTarget();
   const bun = target && installedBun(target);
   const packed = bun && packedPath(target);
@@ -61,17 +61,34 @@ export function run(command, args, options = {}) {
   return done.status ?? 1;
 }
 
-function stamped({ name, files, facts = "", isThere, work }) {
-  const file = join(root, ".setup", name);
+function buildStep() {
+  return { name: "build", files: sources(), isThere: () => existsSync(join(bin, "pod")) };
+}
+
+function stamped(step) {
+  if (isUpToDate(step)) return;
+  const stamp = stampOf(step);
+  step.work();
+  const file = stampFile(step);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, stamp);
+}
+
+function isUpToDate(step) {
+  const file = stampFile(step);
+  return step.isThere() && existsSync(file) && readFileSync(file, "utf8") === stampOf(step);
+}
+
+function stampFile({ name }) {
+  return join(root, ".setup", name);
+}
+
+function stampOf({ files, facts = "" }) {
   const hash = createHash("sha256").update(root).update(facts);
   for (const path of files) {
     if (existsSync(join(root, path))) hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));
   }
-  const stamp = hash.digest("hex");
-  if (isThere() && existsSync(file) && readFileSync(file, "utf8") === stamp) return;
-  work();
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, stamp);
+  return hash.digest("hex");
 }
 
 function install() {
@@ -198,4 +215,8 @@ function walk(folder) {
     .flatMap((entry) => (entry.isDirectory() ? walk(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) setUp();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  // With --check it only says, by its exit code, whether the tree was built from the sources as they are now.
+  if (process.argv[2] === "--check") process.exitCode = isUpToDate(buildStep()) ? 0 : 1;
+  else setUp();
+}

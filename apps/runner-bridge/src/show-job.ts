@@ -1,12 +1,11 @@
 import { toJson } from "@bufbuild/protobuf";
 import type { FollowOptions, JobOutcome } from "@steps/client";
-import { assertWritable, complain, errors, output, writeWhole } from "@steps/console/terminal";
+import { assertWritable, complain, errors, output, writeWhole, StopSignals } from "@steps/console/terminal";
 import { RunStatus, StepResultSchema } from "@steps/proto";
 import { type FollowFlagOptions, windowsOf } from "./follow-flags.ts";
 import { explainFailure, type Known } from "./explain-failure.ts";
 import { removeRecord } from "./job-records.ts";
 import { stateReporter } from "./report-state.ts";
-import { StopSignals } from "./signals.ts";
 
 /** Follows a job to its end with these options. */
 export type Follow = (options: FollowOptions) => Promise<JobOutcome>;

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
-import { errors } from "@steps/console/terminal";
+import { errors, StopSignals } from "@steps/console/terminal";
 import { formatDiagnostic } from "@steps/model/diagnostic";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import type { RouterConfig } from "@steps/pod-router";
 import { logTo } from "../log-to.ts";
 import { reportFlags } from "../pod-flags.ts";
-import { StopSignals } from "../signals.ts";
 
 const flags = {
   config: flag.path({

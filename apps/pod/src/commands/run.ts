@@ -1,9 +1,8 @@
 import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
-import { errors, print } from "@steps/console/terminal";
+import { errors, print, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { adminClient } from "../admin-client.ts";
 import { podFlags } from "../pod-flags.ts";
-import { StopSignals } from "../signals.ts";
 import { formatJson } from "../table.ts";
 
 const flags = {

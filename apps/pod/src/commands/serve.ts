@@ -1,7 +1,7 @@
+import { StopSignals } from "@steps/console/terminal";
 import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
 import { logTo } from "../log-to.ts";
 import { reportFlags, stateFlags } from "../pod-flags.ts";
-import { StopSignals } from "../signals.ts";
 import { stateDirectory } from "../state-directory.ts";
 
 const flags = {

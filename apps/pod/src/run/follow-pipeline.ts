@@ -1,10 +1,10 @@
+import type { StopSignals } from "@steps/console/terminal";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStepsError } from "@steps/model";
 import type { JobResult, JobResults } from "@steps/pipeline";
 import type { PipelineView } from "@steps/pipeline-view";
 import type { JobView, PipelineRequest, PipelineView as PodPipeline } from "@steps/pods";
 import type { AdminClient } from "../admin-client.ts";
-import type { StopSignals } from "../signals.ts";
 import { TraceReader } from "./trace-reader.ts";
 
 const POLL_MS = 500;

@@ -1,5 +1,5 @@
-export type { ServerArtifact } from "./server-artifacts.ts";
-export type { DigestOfFiles, ServerCache } from "./server-caches.ts";
+export type { ServerArtifact, ServerCache } from "../payload/server-job.ts";
+export type { DigestOfFiles } from "./server-caches.ts";
 export type { ServerImage } from "./server-containers.ts";
 export {
   type ServerJobRequest,

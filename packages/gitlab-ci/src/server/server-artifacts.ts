@@ -3,18 +3,7 @@ import { recordOf, textsOf } from "../compile/keyword-values.ts";
 import { pagesPath } from "../compile/pages-path.ts";
 import { toCiText } from "../load/ci-value.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
-
-/** Files that a job leaves, as a runner gets it. */
-export interface ServerArtifact {
-  readonly name: string;
-  readonly untracked: boolean;
-  readonly paths: readonly string[];
-  readonly exclude: readonly string[];
-  readonly when: string;
-  readonly artifact_type: string;
-  readonly artifact_format: string;
-  readonly expire_in: string;
-}
+import type { ServerArtifact } from "../payload/server-job.ts";
 
 /** The names of reports as GitLab keeps them; the others are called by their type. */
 const REPORT_NAMES: Readonly<Record<string, string>> = {

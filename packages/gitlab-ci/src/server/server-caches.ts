@@ -2,16 +2,7 @@ import type { Value } from "@steps/model";
 import { itemsOf, recordOf, textsOf } from "../compile/keyword-values.ts";
 import { toCiText } from "../load/ci-value.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
-
-/** Files that are kept for later jobs with the same key, as a runner gets it. */
-export interface ServerCache {
-  readonly key: string;
-  readonly untracked: boolean;
-  readonly policy: string;
-  readonly paths: readonly string[];
-  readonly when: string;
-  readonly fallback_keys: readonly string[];
-}
+import type { ServerCache } from "../payload/server-job.ts";
 
 /** Gives a text that changes with the content of files of the commit; undefined when there is none of them. */
 export type DigestOfFiles = (paths: readonly string[]) => Promise<string | undefined>;

@@ -1,5 +1,5 @@
-import { hurryOutput } from "@steps/console/terminal";
 import { exitCodeOf } from "@steps/model";
+import { hurryOutput } from "./terminal.ts";
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 type Signal = (typeof SIGNALS)[number];
@@ -15,10 +15,12 @@ export class StopSignals implements Disposable {
     for (const [name, handler] of this.#handlers) process.on(name, handler);
   }
 
+  /** Aborted by the first signal. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
+  /** Aborted by the second signal. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;
   }
