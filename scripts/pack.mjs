@@ -53,7 +53,7 @@ export function installedBun(target) {
   }
 }
 
-/** Where the executable for a target is put. */
+/** The path at which the executable for a target is put. */
 export function packedPath(target) {
   return join(root, "packed", `step-runner-${target}`);
 }

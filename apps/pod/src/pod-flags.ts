@@ -1,6 +1,6 @@
 import { flag, grouped } from "@steps/console";
 
-/** Where a pod keeps its files. */
+/** The flag for the folder in which a pod keeps its files. */
 export const stateFlags = {
   "state-dir": flag.path({
     summary: "The folder of the pod's state; by default pod below XDG_STATE_HOME or ~/.local/state",

@@ -14,12 +14,12 @@ import type { Resource } from "@steps/model/event";
 import type { GivenSituation } from "./local-situation.ts";
 import { type IncludeOptions, type IncludePlace, openIncludes } from "./open-includes.ts";
 
-/** What a CI file may include, and which of the variables that includes use are secret. */
+/** The rules for the includes of a CI file, and the names of the secret variables among those that includes use. */
 export interface LoadOptions extends IncludeOptions {
   readonly maskVariable?: readonly string[] | undefined;
 }
 
-/** What loading needs only if something is included. */
+/** The parts that loading needs only if something is included. */
 export interface LoadTools {
   readonly readSituation: () => Promise<GivenSituation>;
   /** Opens the cache that included files come through. */

@@ -28,7 +28,7 @@ export interface GivenSituation extends LocalSituation {
   readonly overrides: Readonly<Record<string, string>>;
 }
 
-/** What the user says about a situation. What is absent is read from the repository. */
+/** The parts of a situation that the user gives. Those that are absent are read from the repository. */
 export interface LocalSituationOptions {
   /** As in `CI_PIPELINE_SOURCE`. */
   readonly source?: string | undefined;

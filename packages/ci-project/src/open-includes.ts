@@ -4,7 +4,7 @@ import type { Engine } from "@steps/engine";
 import { createIncludes, gitBaseOf, type Includes, type IncludeServer, withCredentials } from "@steps/engine/includes";
 import type { GivenSituation } from "./local-situation.ts";
 
-/** What the user says about where included files come from. */
+/** The user's settings for the places that included files come from. */
 export interface IncludeOptions {
   /** The URL of the project, whose server other projects are included from. Default: that of its remote. */
   readonly projectUrl?: string | undefined;

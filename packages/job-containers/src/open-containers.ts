@@ -35,13 +35,13 @@ export interface ContainerOptions {
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Where containers that outlive this process are found again. Default: they go with it. */
+  /** The register in which containers that outlive this process are found again. Default: they end with it. */
   readonly kept?: KeptContainers | undefined;
 }
 
 /** The name of a job's containers and its folder, which are known before they are made. */
 export interface KeptContainers {
-  /** That no other job of the engine has: letters, digits and dashes. */
+  /** A name that no other job of the engine has: letters, digits and dashes. */
   readonly id: string;
   /** Absolute; it is made with the containers. */
   readonly folder: string;

@@ -12,7 +12,7 @@ import { decideRoute, type Route, type RoutedRequest } from "./routing/decide-ro
 
 /** A router that listens. */
 export interface Router {
-  /** Where it listens: `http://127.0.0.1:8080`. */
+  /** The address at which it listens: `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
    * Takes no more requests and waits for those under way, at most so many milliseconds; then they are cut off. Runners ask again,
@@ -21,7 +21,7 @@ export interface Router {
   close(graceMs: number): Promise<void>;
 }
 
-/** Where a router listens. */
+/** The address at which a router listens. */
 export interface RouterOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;

@@ -20,11 +20,11 @@ const TAGS = ["linux", "arm"];
 const PROJECTS = ["a/one", "a/two", "b/three"];
 const WORDS = ["hello ", "world\n", "\u0000\u00ff", "x".repeat(300)];
 
-/** What a test remembers of one attempt, as its runner would. */
+/** The test's memory of one attempt, as its runner would have it. */
 interface Attempt {
   readonly id: number;
   readonly attempt: number;
-  /** What the pod took of it, when it took anything. */
+  /** The part of the trace that the pod took, when it took any. */
   trace: Buffer;
   isAccepted: boolean;
   resets: number;
@@ -231,7 +231,7 @@ describe.each(databaseKinds)("the invariants of a pod with %s", (kind) => {
       const { status } = await updateJob(pod.database, mine, { state, output, info: runnerInfo() }, 60);
       if (!counts) {
         const now = (await findJob(pod.database, attempt.id)) as Job;
-        // What ended the job once may be said again.
+        // The update that ended the job may be sent again.
         const isRepeated = now.state === state && now.attempt === attempt.attempt;
         expect(status).toBe(isRepeated ? 200 : 403);
       } else if (status === 412) {
@@ -243,7 +243,7 @@ describe.each(databaseKinds)("the invariants of a pod with %s", (kind) => {
       }
     }
 
-    /** What holds after each step. */
+    /** The invariants that hold after each step. */
     async check(): Promise<void> {
       const jobs = await pod.database.query<Job & { queued: boolean; active: boolean }>(
         `SELECT j.*, EXISTS (SELECT FROM pending_jobs q WHERE q.job_id = j.id) AS queued,

@@ -50,7 +50,7 @@ export async function startPod(options: Partial<PodOptions> = {}): Promise<TestP
   };
 }
 
-/** What a test does with a pod that listens somewhere. */
+/** The calls that a test makes to a pod that listens somewhere. */
 export function podAt(url: string, adminToken: string, stateDir: string): Omit<TestPod, "stop"> {
   const api = connectRunnerApi({ url, userAgent: "gitlab-runner 19.4.0 (test)" });
   const admin: TestPod["admin"] = async (method, path, body) => await callAdmin(url, adminToken, method, path, body);
@@ -109,7 +109,7 @@ export async function metric({ url }: Pick<TestPod, "url">, name: string): Promi
   return rows.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }
 
-/** What a runner says about itself that can do all that the official one can. */
+/** The announcement of a runner that can do all that the official one can. */
 export function runnerInfo(features: Readonly<Record<string, boolean>> = {}): RunnerInfo {
   return {
     name: "test",

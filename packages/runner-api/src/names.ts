@@ -76,13 +76,13 @@ export const MESSAGE_LIMITS: {
   readonly payload: number;
   readonly patch: number;
 } = {
-  /** Of a request of a runner, which is small; GitLab's own front accepts no more either. */
+  /** The limit of a runner's request, which is small; GitLab's own front accepts no more either. */
   request: 32 * 1024,
-  /** Of an update: old clients send the whole trace in it. */
+  /** The limit of an update: old clients send the whole trace in it. */
   update: 8 * 1024 * 1024,
-  /** Of a payload: variables may hold files. */
+  /** The limit of a payload: variables may hold files. */
   payload: 64 * 1024 * 1024,
-  /** Of one patch of a trace. */
+  /** The limit of one patch of a trace. */
   patch: 1024 * 1024,
 };
 

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 /** The part of a trace that a patch has: `start` is the offset of its first byte, `end` that of its last. */
 export interface ContentRange {
   readonly start: number;
-  /** What the runner wrote there; a server computes the end from the body's length, as GitLab does. */
+  /** The end as the runner wrote it; a server computes the end from the body's length, as GitLab does. */
   readonly end: number;
 }
 

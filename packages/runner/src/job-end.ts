@@ -50,7 +50,7 @@ export function failed(
   return { state: "failed", reason, message, exitCode };
 }
 
-// What the author of the job has to mend; the rest is the runner's or the machine's.
+// Failures that the author of the job has to mend; the rest are the runner's or the machine's.
 const SCRIPT_ERRORS: ReadonlySet<string> = new Set([
   "EXIT_STATUS",
   "SIGNAL",

@@ -46,7 +46,7 @@ const MORE: Readonly<Record<ExecutorName, ReadonlySet<string>>> = {
   docker: new Set([...IN_CONTAINERS, "service_multiple_aliases", "service_executor_opts"]),
 };
 
-/** What a runner says about itself with its requests. */
+/** The facts that a runner sends about itself with its requests. */
 export function runnerInfo({ name, executor }: Pick<RunnerConfig, "name" | "executor">): RunnerInfo {
   const features = RUNNER_FEATURES.map((feature) => [feature, ALWAYS.has(feature) || MORE[executor].has(feature)]);
   return {

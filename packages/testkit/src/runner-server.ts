@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 /** A job as the double hands it out: anything but its id and its token may be left out. */
 export type ServedPayload = Readonly<Record<string, unknown>>;
 
-/** What the double knows of a job. */
+/** The double's record of a job. */
 export interface ServedJob {
   readonly id: number;
   readonly token: string;

@@ -110,14 +110,14 @@ export class WorkspacePool implements AsyncDisposable {
     // The job that runs goes first.
     await setImmediate();
     const { root, folder, isLarge } = this.#snapshot;
-    // What nobody can stop must not take long.
+    // Nobody can stop this work, so it must not take long.
     const isCopied = isLarge ? undefined : await this.#helper?.copyTree(root, target);
     if (isCopied !== undefined) return isCopied ? join(target, relative(root, folder)) : undefined;
     return this.#snapshot.copyTo(target, this.#stop.signal).catch(() => undefined);
   }
 
   async #remove(target: string): Promise<void> {
-    // What cannot be removed is tried once more at the end, and said then.
+    // A folder that cannot be removed is tried once more at the end, and named then.
     const removal = this.#workspaces.remove(target, this.#helper).catch(() => {});
     this.#removals.add(removal);
     void removal.then(() => this.#removals.delete(removal));

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { GivenSituation } from "@steps/ci-project";
 import { findGit } from "@steps/workspace";
 
-/** What runners are told about the commit, and about the files in it. */
+/** The facts about the commit, and about the files in it, that runners are told. */
 export interface GitFacts {
   /** `git_info` of the runner API. */
   readonly info: Readonly<Record<string, unknown>>;

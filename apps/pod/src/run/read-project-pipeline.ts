@@ -15,7 +15,7 @@ import type { PipelineRequest } from "@steps/pods";
 import { VERSION } from "../version.ts";
 import { type GitFacts, readGitInfo } from "./git-info.ts";
 
-/** What the user says about a pipeline. */
+/** The user's settings for a pipeline. */
 export interface RunOptions {
   readonly project?: string | undefined;
   readonly protected: boolean;

@@ -148,7 +148,7 @@ async function reportOf(
   return reportOfJob(report, of);
 }
 
-// What one attempt has kept is not that of the next.
+// The files that one attempt has kept are not those of the next.
 async function forgetArtifacts({ name = "", inputs }: CommandJob, artifactsDir: string): Promise<void> {
   if (inputs?.["artifacts_dir"] === undefined) return;
   const { removeArtifacts } = await import("@steps/builtins/run");

@@ -25,7 +25,7 @@ export async function readRunnerJob(options: CiFileOptions, path: string): Promi
     return { ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given };
   };
   const { judged, diagnostics } = await judgeJob(loaded, { jobName, situation, sources: sourcesOf });
-  // What is wrong with other jobs is not asked here.
+  // Mistakes in other jobs do not matter here.
   const planned = await planPipeline(loaded, { situation, sources: sourcesOf });
   const work = planned.jobNamed(jobName);
   const runner = { projectDir: workDir, buildsDir: dirname(workDir), isDisposable: false };

@@ -95,7 +95,7 @@ async function runAttempts(
     const job = typeof source === "function" ? await source(engine, stop.signal) : source;
     const run = await attemptJob(options, { ...shared, job, attempt, coverage });
     const isLast = terms?.isRetried(run.outcome, attempt) !== true || stop.signal.aborted;
-    // What is still to be printed after the last one has no more time than the job.
+    // Output that is still to be printed after the last one has no more time than the job.
     if (isLast) return { run, attempts: attempt, coverage: coverage?.end(), name: job.name };
     hurry[Symbol.dispose]();
     if (!options.quiet) complain(`Attempt ${attempt} failed: ${reasonOf(run.outcome)}`);

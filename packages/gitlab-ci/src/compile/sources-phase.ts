@@ -5,7 +5,7 @@ import { variableTemplate } from "./job-text.ts";
 import { libraryStep, type Phase } from "./phase.ts";
 import { isTrue } from "./script-phases.ts";
 
-/** What the folder of a job holds when it starts: nothing, a copy of the project that is the job's alone, or the project itself. */
+/** The content of a job's folder when it starts: nothing, a copy of the project that is the job's alone, or the project itself. */
 export type JobFolder = "empty" | "copy" | "project";
 
 const STRATEGIES: readonly string[] = ["fetch", "clone", "none", "empty"];

@@ -47,7 +47,7 @@ export interface ServerJobRequest {
   readonly retry?: { readonly max: number; readonly when: readonly string[] } | undefined;
   /** Seconds; absent for the limit of the server. */
   readonly timeout?: number | undefined;
-  /** What the runner has to be able to do. */
+  /** The features that the runner must have. */
   readonly features: readonly string[];
   readonly payload: ServerPayload;
 }
@@ -59,7 +59,7 @@ export interface ServerPipeline {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What is known besides the file. */
+/** The facts about the pipeline that are not in its file. */
 export interface ServerPipelineOptions {
   /** The commit as runners are told: `repo_url`, `sha`, `ref` and more, by the names of the API. */
   readonly gitInfo: Readonly<Record<string, unknown>>;

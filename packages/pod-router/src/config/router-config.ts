@@ -1,6 +1,6 @@
 /** A pod as a router knows it. */
 export interface RouterPod {
-  /** What the tokens of the pod and the ids of its jobs say. A daemon for runners of several pods has one too, such as 0. */
+  /** The number in the tokens of the pod and in the ids of its jobs. A daemon for runners of several pods has one too, such as 0. */
   readonly number: number;
   /** The URL at which the router reaches the pod, without a path. */
   readonly url: URL;

@@ -12,7 +12,7 @@ export interface Forwarded {
   readonly target: string;
   /** The body, if it has been read already; it is streamed otherwise. */
   readonly body?: Buffer | undefined;
-  /** What made the router choose the pod: a header of the answer tells it. */
+  /** The reason for which the router chose the pod: a header of the answer tells it. */
   readonly evidence: string;
   /** Is called once, with the status that the client got, or undefined if the client left or was cut off. */
   readonly onEnd: (status: number | undefined) => void;

@@ -2,7 +2,7 @@
 export interface ApiPath {
   /** The pod that the prefix `/pods/NUMBER` names. */
   readonly pod?: number | undefined;
-  /** What the pod is asked for: the path without that prefix, with its query. */
+  /** The path that the pod is asked for: the path without that prefix, with its query. */
   readonly target: string;
   /** The job, pipeline, runner or project whose id the path has. */
   readonly id?: number | undefined;

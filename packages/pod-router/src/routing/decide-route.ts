@@ -5,7 +5,7 @@ import { mayHaveTokenInBody, readApiPath } from "./api-path.ts";
 import { podOfToken } from "./pod-of-token.ts";
 import { tokensInHeaders } from "./tokens-in-headers.ts";
 
-/** What made a router choose a pod, in the order in which it looks. */
+/** The places that a router takes the number of the pod from, in the order in which it looks. */
 export type Evidence = "header" | "prefix" | "id" | "body" | "ticket" | "default";
 
 /** The part of a request that a router decides by. */
@@ -19,7 +19,7 @@ export interface RoutedRequest {
   readonly body?: { readonly value: unknown } | undefined;
 }
 
-/** Where a request goes. */
+/** The destination of a request. */
 export type Route =
   | { readonly kind: "pod"; readonly pod: RouterPod; readonly by: Evidence; readonly target: string }
   /** The body has to be read first. */
@@ -30,7 +30,7 @@ export type Route =
 /**
  * Decides where a request goes: a pure function of request and configuration. The first evidence that names a known pod counts:
  * tokens in headers, the prefix of the path, the id in the path, the token in a small body, the ticket in it, and then the default.
- * What names only pods that are not known goes nowhere.
+ * A request that names only unknown pods goes nowhere.
  */
 export function decideRoute(config: RouterConfig, request: RoutedRequest): Route {
   const path = readApiPath(request.target);

@@ -21,7 +21,7 @@ export interface BuildClaims {
   readonly tokenId: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Where the token belongs: pod, organization, group, project and user. */
+  /** The place that the token belongs to: pod, organization, group, project and user. */
   readonly routing: Routing & { readonly pod: number };
   /** The pod's name for readers. */
   readonly podName?: string | undefined;

@@ -57,7 +57,7 @@ export function readBuildPayload(payload: Readonly<Record<string, unknown>>): Bu
   return { claims, notBefore: nbf, isForJobs: audience.includes(BUILD_TOKEN_AUDIENCE) };
 }
 
-/** What a payload says, and whether it is for the endpoints of jobs. */
+/** The claims of a payload, and whether they are for the endpoints of jobs. */
 export interface BuildPayload {
   readonly claims: BuildClaims;
   readonly notBefore: number;

@@ -5,7 +5,7 @@ import type { BuildClaims } from "./build-claims.ts";
 import { readBuildPayload } from "./build-payload.ts";
 import { readSignedText } from "./signed-text.ts";
 
-/** What a token says of itself. Nobody has checked it. */
+/** The claims that a token makes. Nobody has checked them. */
 export interface InspectedBuildToken {
   readonly algorithm: VerifyAlgorithm;
   readonly kid: string;

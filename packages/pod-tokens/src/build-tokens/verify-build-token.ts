@@ -8,7 +8,7 @@ import { readSignedText, type SignedText } from "./signed-text.ts";
 /** The clocks of a pod's processes may differ by that much. */
 const LEEWAY_SECONDS = 60;
 
-/** What a request wants to do, and the pod that it came to. */
+/** The purpose of a request, and the pod that it came to. */
 export interface BuildTokenUse {
   readonly keys: VerifyKeys;
   /** The URL of this pod: the issuer of its tokens. */

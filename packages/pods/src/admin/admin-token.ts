@@ -6,7 +6,7 @@ import { tokensOf } from "@steps/runner-api";
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
 
-/** Where a running pod is, and the token that opens its admin API; kept in its state directory for the user alone. */
+/** The address of a running pod, and the token that opens its admin API; kept in its state directory for the user alone. */
 export interface PodAddress {
   readonly url: string;
   readonly token: string;

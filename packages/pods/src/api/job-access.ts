@@ -6,7 +6,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { findJob, isInHand, type Job, type JobState } from "../jobs/job.ts";
 import type { Pod } from "../pod/pod.ts";
 
-/** What a call about a job wants to do with it. */
+/** The purpose of a call about a job. */
 export interface AccessRequest {
   readonly jobId: number;
   readonly scope: BuildScope;

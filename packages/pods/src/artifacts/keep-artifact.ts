@@ -4,7 +4,7 @@ import type { Database } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ReceivedFile } from "./receive-file.ts";
 
-/** What an artifact is, besides its bytes. */
+/** The facts about an artifact besides its bytes. */
 export interface ArtifactFacts {
   readonly type: string;
   readonly format: string;

@@ -51,7 +51,7 @@ async function receive(request: IncomingMessage, path: string, maxBytes: number)
     if (name !== "file" || writing !== undefined) return void stream.resume();
     content = stream;
     writing = write(stream, path, maxBytes).then((file) => ({ ...file, filename: filename.slice(0, 255) || "file" }));
-    // What is wrong with the file is the answer, whatever the rest of the form does.
+    // A fault of the file is the answer, whatever the rest of the form does.
     writing.catch(reject);
   });
   form.once("error", () => reject(new HttpError(400, "400 Bad Request: the form is malformed")));

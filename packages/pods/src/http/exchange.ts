@@ -80,7 +80,7 @@ export class Exchange {
 
   #write(status: number, headers: Readonly<Record<string, string>>, body: Buffer | undefined): void {
     if (this.response.headersSent || this.response.destroyed) return;
-    // What is left of a body that nobody reads would be taken for the next request.
+    // The rest of a body that nobody reads would be taken for the next request.
     if (!this.request.complete) this.response.setHeader("connection", "close");
     const length = body === undefined && status === 204 ? {} : { "content-length": String(body?.length ?? 0) };
     this.response.writeHead(status, { ...length, ...headers });

@@ -5,7 +5,7 @@ import { Exchange } from "./exchange.ts";
 import { HttpError, unavailable } from "./http-error.ts";
 import { findRoute, type Route } from "./route.ts";
 
-/** What happened to a request. */
+/** The outcome of a request. */
 export interface Answered {
   readonly method: string;
   readonly route: string;
@@ -56,7 +56,7 @@ async function answer(routes: readonly Route[], prefix: string, exchange: Exchan
 
 const NO_SPACE: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"]);
 
-/** What PostgreSQL says to zero characters, in JSON and elsewhere. */
+/** The codes of PostgreSQL's errors about zero characters, in JSON and elsewhere. */
 const UNSTORABLE: ReadonlySet<unknown> = new Set(["22P05", "22021"]);
 
 function httpErrorOf(error: unknown): HttpError {

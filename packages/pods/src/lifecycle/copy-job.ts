@@ -1,6 +1,6 @@
 import type { Sql } from "../database/database.ts";
 
-/** What makes a job, as opposed to what became of it. */
+/** The columns that define a job, as opposed to those that record its course. */
 const DEFINITION = `pipeline_id, project_id, name, stage, stage_index, position, run_when, start_in_s, needs, dependencies,
   allow_failure, allow_failure_codes, retry_max, retry_when, tags, protected, features, timeout_s, payload`;
 

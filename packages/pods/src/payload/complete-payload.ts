@@ -9,7 +9,7 @@ import type { Runner } from "../runners/runner.ts";
 /** The starts of tokens that no trace may show. */
 const MASKED_PREFIXES = ["glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-"];
 
-/** What is the same whichever job it is, where the definition of the job says nothing. */
+/** The values that are the same for every job, where its definition says nothing. */
 const DEFAULTS = {
   allow_git_fetch: true,
   variables: [],
@@ -87,7 +87,7 @@ function aboutJob(pod: Pod, job: ClaimedJob): JobPayload["job_info"] {
   };
 }
 
-/** What is known only now. It stands last, so that no definition can say otherwise. */
+/** The values that are known only now. They stand last, so that no definition can say otherwise. */
 function ownVariables(pod: Pod, job: ClaimedJob, runner: Runner, token: string): JobPayload["variables"] {
   const url = pod.settings.url ?? "";
   const plain = {

@@ -11,7 +11,7 @@ interface Variable {
   readonly raw: boolean;
 }
 
-/** What became known of a job when the jobs before it had ended; its payload gets it. */
+/** The facts about a job that became known when the jobs before it had ended; its payload gets them. */
 export interface Bound {
   /** The jobs whose artifacts it gets. */
   readonly dependencies?: readonly {

@@ -26,7 +26,7 @@ export interface JobRequest {
   readonly timeout?: number | undefined;
   /** The job of a protected ref: runners that take no others may take it. Default: that of the pipeline. */
   readonly protected?: boolean | undefined;
-  /** What the runner has to be able to do, by the names of its features. Default: nothing. */
+  /** The names of the features that the runner must have. Default: none. */
   readonly features?: readonly string[] | undefined;
 }
 

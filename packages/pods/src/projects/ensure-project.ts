@@ -10,7 +10,7 @@ export interface Project {
   readonly timeout_s: number | null;
 }
 
-/** What a path of a project or a group looks like: names with slashes between them, as GitLab has them. */
+/** The form of a path of a project or a group: names with slashes between them, as GitLab has them. */
 export const PATH_PATTERN: RegExp =
   /^(?!.*\.\.)[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:\/[\p{L}\p{N}_][\p{L}\p{N}_.-]*){0,20}$/u;
 

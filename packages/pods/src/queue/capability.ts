@@ -1,7 +1,7 @@
 /** The kind of a runner as GitLab numbers it: 1 of the instance, 2 of a group, 3 of projects. */
 export type RunnerKind = 1 | 2 | 3;
 
-/** What decides which jobs a runner takes. Runners with the same capability stand in one group of the queue. */
+/** The properties that decide which jobs a runner takes. Runners with the same capability stand in one group of the queue. */
 export interface Capability {
   readonly kind: RunnerKind;
   /** The group of a group runner. */
@@ -13,7 +13,7 @@ export interface Capability {
   readonly runUntagged: boolean;
   /** Takes the jobs of protected refs alone. */
   readonly isProtected: boolean;
-  /** What the runner's program can do, as it announces it; sorted. A job that needs more is not for it. */
+  /** The features that the runner's program announces, sorted. A job that needs more is not for it. */
   readonly features: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface WaitOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a request got, and the ticket for the next one. */
+/** The answer to a request, and the ticket for the next one. */
 export interface WaitResult {
   readonly job: ClaimedJob | undefined;
   readonly ticket: string;

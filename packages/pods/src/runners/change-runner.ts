@@ -1,7 +1,7 @@
 import type { Sql } from "../database/database.ts";
 import { ensureProject } from "../projects/ensure-project.ts";
 
-/** What can be changed of a runner. */
+/** The settings of a runner that can be changed. */
 export interface RunnerChange {
   readonly paused?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;

@@ -35,7 +35,7 @@ export async function findRunner(sql: Sql, token: string): Promise<Runner | unde
   return runner;
 }
 
-/** What the runner takes, with the features that its program announces. */
+/** The capability of the runner, with the features that its program announces. */
 export function capabilityOf(runner: Runner, features: Readonly<Record<string, boolean | undefined>>): Capability {
   return {
     kind: runner.kind,

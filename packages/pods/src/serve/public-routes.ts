@@ -4,7 +4,7 @@ import { type Route, route } from "../http/route.ts";
 import type { Pod } from "../pod/pod.ts";
 import { formatGauges } from "./gauges.ts";
 
-/** What anybody may read: health, figures, and the keys that verify the tokens of jobs. */
+/** The routes that anybody may read: health, figures, and the keys that verify the tokens of jobs. */
 export function publicRoutes(pod: Pod): readonly Route[] {
   return [
     route("GET", "/healthz", async (exchange) => exchange.text(200, "ok\n")),

@@ -10,7 +10,7 @@ import type { PodOptions } from "../pod/pod-options.ts";
 import { Sweeper } from "../sweep/sweeper.ts";
 import { publicRoutes } from "./public-routes.ts";
 
-/** Where a pod listens. */
+/** The addresses at which a pod listens. */
 export interface ListenOptions {
   /** Default: `127.0.0.1`. */
   readonly host?: string | undefined;

@@ -17,7 +17,7 @@ export interface TraceAppend extends TraceKey {
   readonly crc: number;
 }
 
-/** Where the bytes of traces are. The row of the job says how many of them count. */
+/** The store of the bytes of traces. The row of the job says how many of them count. */
 export interface TraceStore {
   /**
    * Appends bytes if the trace is still as the caller saw it and the attempt still counts: then gives the state of the job. Else

@@ -33,7 +33,7 @@ export interface ArtifactUpload extends ArtifactOptions {
 
 /** An archive to download. */
 export interface ArtifactDownload {
-  /** That of the dependency. */
+  /** The token of the job that made the artifacts. */
   readonly token: string;
   readonly signal?: AbortSignal | undefined;
 }

@@ -26,7 +26,7 @@ export interface RunnerApiOptions {
   readonly retries?: RetryRules | undefined;
 }
 
-/** What every answer has. */
+/** The parts that every answer has. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -46,7 +46,7 @@ export interface RunnerInfoOfJob {
   readonly runner_session_url: string | null;
 }
 
-/** What the server knows to do with the job. */
+/** The features of the server that concern the job. */
 export interface JobFeatures {
   /** Whether the trace may have sections that fold. */
   readonly trace_sections: boolean;

@@ -20,7 +20,7 @@ export interface ImageVariable {
   readonly raw: boolean;
 }
 
-/** What an image says for one kind of executor. */
+/** The settings of an image for one kind of executor. */
 export interface ExecutorOptions {
   readonly docker?: { readonly platform: string; readonly user: string } | undefined;
   readonly kubernetes?: { readonly user: string } | undefined;

@@ -91,7 +91,7 @@ export interface CacheSpec {
   readonly fallback_keys: readonly string[];
 }
 
-/** What a registry asks for. */
+/** The name and password for a registry. */
 export interface RegistryCredential {
   readonly type: string;
   readonly url: string;
@@ -102,7 +102,7 @@ export interface RegistryCredential {
 /** A job that has left artifacts. */
 export interface JobDependency {
   readonly id: number;
-  /** What is sent as `JOB-TOKEN` to get them: today that of the running job. */
+  /** The token that is sent as `JOB-TOKEN` to get the artifacts: today that of the running job. */
   readonly token: string;
   readonly name: string;
   /** Absent when it has left no archive. */

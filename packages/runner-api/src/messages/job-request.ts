@@ -12,7 +12,7 @@ export interface JobRequest {
   /** The last `X-GitLab-Last-Update`. Absent in a client's first request, and always from clients that know of none. */
   readonly last_update?: string | undefined;
   readonly info: RunnerInfo;
-  /** Where a session server of the runner is. */
+  /** The address of the runner's session server. */
   readonly session?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface JobUpdate {
   readonly failure_reason?: string | undefined;
   /** An older place of `output.checksum`. */
   readonly checksum?: string | undefined;
-  /** Of the whole trace, with the last update. */
+  /** The checksum of the whole trace, sent with the last update. */
   readonly output?: JobOutput | undefined;
   /** Absent: 0. */
   readonly exit_code?: number | undefined;
@@ -25,7 +25,7 @@ export interface JobUpdate {
   readonly trace?: string | undefined;
 }
 
-/** What a trace must be once all of it has arrived. */
+/** The length and checksum that a trace must have once all of it has arrived. */
 export interface JobOutput {
   /** `crc32:` and eight hexadecimal digits. */
   readonly checksum: string;

@@ -59,7 +59,7 @@ function randomLetters(count: number): string {
   return Array.from(randomBytes(count), (byte) => LETTERS[byte % LETTERS.length]).join("");
 }
 
-// What a user sets later is easier to see in a file that says nothing else.
+// The user's later settings are easier to see in a file that says nothing else.
 function withoutDefaults({ runners, ...config }: RunnersConfig): object {
   return { ...config, runners: runners.map((runner) => prune({ ...runner, ...sectionOf(runner) })) };
 }

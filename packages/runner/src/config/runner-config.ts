@@ -20,7 +20,7 @@ export interface RunnersConfig {
 /** The settings of one runner. */
 export interface RunnerConfig {
   readonly name: string;
-  /** Of the server, without `/api/v4`. */
+  /** The URL of the server, without `/api/v4`. */
   readonly url: string;
   /** The number that the server has given the runner. */
   readonly id: number;

@@ -39,7 +39,7 @@ export const dockerExecutor: Executor = {
     const wanted = wantedOf(job);
     const options = { ...(await optionsOf(job, cli)), kept };
     if (job.isStarted) return placeOf(await reopenContainers(wanted, options));
-    // What a killed runner had begun to make is made anew: no service in there knows of the job.
+    // Containers that a killed runner had begun to make are made anew: no service in there knows of the job.
     if (existsSync(kept.folder)) await removeContainers(cli, kept);
     return placeOf(await openContainers(wanted, options));
   },

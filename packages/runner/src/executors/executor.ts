@@ -4,7 +4,7 @@ import type { RunnerConfig } from "../config/runner-config.ts";
 
 /** The folders and programs of a process that takes jobs. */
 export interface RunnerPlace {
-  /** What is kept of jobs, projects and caches: absolute, for the user alone. */
+  /** The folder in which jobs, projects and caches are kept: absolute, for the user alone. */
   readonly stateDir: string;
   /** The command `step-runner`: absolute. */
   readonly stepRunner: string;
@@ -20,7 +20,7 @@ export interface PlacedJob {
   /** The job's own folder on this machine. */
   readonly folder: string;
   readonly slot: number;
-  /** What `remember()` was given, also by a process that was killed; empty at first. */
+  /** The text that `remember()` was given, also by a process that was killed; empty at first. */
   readonly remembered: Readonly<Record<string, string>>;
   /** Puts on the disk what is needed to find the place again, before it is made. */
   readonly remember: (facts: Readonly<Record<string, string>>) => void;

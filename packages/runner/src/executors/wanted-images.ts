@@ -4,7 +4,7 @@ import type { PullPolicy, WantedImage, WantedService } from "@steps/job-containe
 import type { ImageSpec, JobPayload } from "@steps/runner-api/job";
 import { RunnerError } from "../runner-error.ts";
 
-/** What the configuration says of images. */
+/** The configuration's settings for images. */
 export interface ImageDefaults {
   /** For jobs that name none. */
   readonly image: string;

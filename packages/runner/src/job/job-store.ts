@@ -37,7 +37,7 @@ export interface JobRecord {
   readonly request?: JobRequest | undefined;
   /** The service has acknowledged it. */
   readonly isStarted?: boolean | undefined;
-  /** What the executor has to know of the place that it made. */
+  /** The executor's own notes about the place that it made. */
   readonly place?: Readonly<Record<string, string>> | undefined;
   readonly end?: JobEnd | undefined;
 }

@@ -14,7 +14,7 @@ export type ServerSettings = Omit<RegisterRequest, "token" | "info">;
 /** How a runner is registered. */
 export interface Registration {
   readonly api: Pick<RunnerApi, "register" | "verify">;
-  /** Of the runner (`glrt-…`), or a registration token. */
+  /** The token of the runner (`glrt-…`), or a registration token. */
   readonly token: string;
   readonly systemId: string;
   readonly settings: ServerSettings;

@@ -9,7 +9,7 @@ import type { Right, Rights } from "./rights.ts";
 
 /** A runner that asks for jobs. */
 export interface PolledRunner {
-  /** What names it among the runners of the process. */
+  /** The name of the runner among those of the process. */
   readonly key: string;
   /** As they are now: the token changes from time to time. */
   readonly config: () => RunnerConfig;

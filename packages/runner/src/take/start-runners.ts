@@ -219,7 +219,7 @@ const SENTENCES: Readonly<Record<JobWork, string>> = {
   left: "goes on without the runner",
 };
 
-/** What names a runner for ever: its token changes. */
+/** The name of a runner that never changes, as its token does. */
 function keyOf({ url, id, token }: RunnerConfig): string {
   return `${url} ${id === 0 ? token : id}`;
 }

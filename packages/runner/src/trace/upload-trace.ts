@@ -44,7 +44,7 @@ const MAX_END_FAILURES = 10;
 /** How often the whole trace is sent anew because the server says that it has another one. */
 const MAX_RESETS = 5;
 
-/** What became of telling the end of a job. */
+/** The outcome of reporting the end of a job. */
 export type Told = "told" | "refused" | "given-up";
 
 /** Uploads a trace by offset while it grows, and tells the end of the job. */

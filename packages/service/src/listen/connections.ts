@@ -4,7 +4,7 @@ import type { RequestHandler } from "../request/request-handler.ts";
 
 const GREETING_MS = 10_000;
 const HANG_UP_MS = 500;
-// That of a stream is no smaller than that of its session: Bun gives room to a stream again once half of the session's is used.
+// The window of a stream is no smaller than that of its session: Bun gives room to a stream again once half of the session's is used.
 const WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_STREAMS = 1024;
 /** Each of the jobs that run at once may have some followers, on a connection each. */

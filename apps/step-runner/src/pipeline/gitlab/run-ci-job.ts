@@ -60,7 +60,7 @@ async function runAttempts(context: CiContext, one: CiJob, signal: AbortSignal):
   }
 }
 
-// What an attempt has kept is not that of the next one, which may keep nothing.
+// The files that an attempt has kept are not those of the next one, which may keep nothing.
 async function forgetArtifacts(context: CiContext, { ci, work: { job } }: CiJob): Promise<void> {
   if (!hasArtifacts(job)) return;
   const { removeArtifacts } = await import("@steps/builtins/run");

@@ -162,6 +162,6 @@ export const JOBS: readonly string[] = [
     UNIQUE (job_id, type)
   )`,
   `CREATE INDEX artifacts_by_expiry ON artifacts (expires_at) WHERE expires_at IS NOT NULL`,
-  // What must be counted once whatever process it happened in.
+  // Events that must be counted once, whatever process they happened in.
   `CREATE TABLE counters (name text PRIMARY KEY, value bigint NOT NULL DEFAULT 0)`,
 ];
