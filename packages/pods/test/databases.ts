@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { type PostgresServer, hasPostgres, startPostgres } from "./postgres-server.ts";
+import { type PostgresServer, hasPostgres, startPostgres } from "@steps/testkit/postgres-server";
 
 /** One of the two databases that a pod may have. */
 export interface TestDatabase {

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { databaseKinds, useDatabase } from "./databases.ts";
 import { callAdmin, emptyState, runnerInfo, takeJob, until } from "./pod-harness.ts";
 import { type PodProcess, startProcess } from "./pod-process.ts";
-import { hasPostgres } from "./postgres-server.ts";
+import { hasPostgres } from "@steps/testkit/postgres-server";
 
 const jobsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `job ${i}`, stage: "test", payload: {} }));

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasProgram, watchProcess } from "@steps/testkit";
+import { hasProgram } from "./has-program.ts";
+import { watchProcess } from "./watch-process.ts";
 
 /** A PostgreSQL of its own, without a port. */
 export interface PostgresServer {
