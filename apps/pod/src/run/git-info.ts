@@ -38,7 +38,6 @@ export async function readGitInfo(
       before_sha: commit?.beforeSha ?? NO_COMMIT,
       ref_type: isTag ? "tag" : "branch",
       refspecs: [isTag ? `+refs/tags/${ref}:refs/tags/${ref}` : branch],
-      depth: 20,
       protected: options.isProtected,
     },
     isDirty: commit !== undefined && (await ask("status", "--porcelain")) !== "",

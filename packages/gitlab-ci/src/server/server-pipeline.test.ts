@@ -67,7 +67,7 @@ build:
         timeout: 7200,
         features: [],
         payload: {
-          git_info: { sha: "abc" },
+          git_info: { sha: "abc", depth: 20 },
           image: { name: "alpine:$TAG", entrypoint: [""], executor_opts: { docker: { platform: "", user: "app" } } },
           services: [
             { name: "redis:7", alias: "" },
@@ -149,6 +149,23 @@ a: {script: x, variables: {NAME: job, PATHS: "$PATHS:more", DIR: "$CI_PROJECT_DI
       DIR: { ...plain, value: "${CI_PROJECT_DIR}/out", raw: false },
       SECRET: { ...plain, value: "s$1", masked: true, file: true },
     });
+  });
+
+  test("tells how much of the history a job wants", async () => {
+    const { jobs } = await serve(`
+variables: {DEEP: "7"}
+a: {script: x, variables: {GIT_DEPTH: "$DEEP"}}
+b: {script: x, variables: {GIT_DEPTH: 0}}
+c: {script: x, variables: {GIT_DEPTH: all}}
+d: {script: x}
+`);
+    const everything = ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"];
+    expect(jobs.map(({ payload }) => payload.git_info)).toEqual([
+      { sha: "abc", depth: 7 },
+      { sha: "abc", depth: 0, refspecs: everything },
+      { sha: "abc", depth: 0, refspecs: everything },
+      { sha: "abc", depth: 20 },
+    ]);
   });
 
   test("gives the steps of run as a text, and asks for a runner that knows them", async () => {

@@ -13,6 +13,7 @@ import type { ServerArtifact, ServerCache } from "../payload/server-job.ts";
 import { serverArtifacts } from "./server-artifacts.ts";
 import { type DigestOfFiles, serverCaches } from "./server-caches.ts";
 import { type ServerImage, serverImage, serverServices } from "./server-containers.ts";
+import { serverGitInfo } from "./server-git-info.ts";
 import { type ServerHook, serverHooks, serverRun, type ServerScript, serverScripts } from "./server-scripts.ts";
 import { type ServerVariable, serverVariables } from "./server-variables.ts";
 
@@ -61,7 +62,7 @@ export interface ServerPipeline {
 
 /** The facts about the pipeline that are not in its file. */
 export interface ServerPipelineOptions {
-  /** The commit as runners are told: `repo_url`, `sha`, `ref` and more, by the names of the API. */
+  /** The commit as runners are told: `repo_url`, `sha`, `ref` and more, by the names of the API; `depth` comes from the job. */
   readonly gitInfo: Readonly<Record<string, unknown>>;
   readonly digestOfFiles: DigestOfFiles;
   /** Seconds that a script may take where neither file nor server says; GitLab's default is an hour. */
@@ -129,7 +130,7 @@ async function toRequest(
     features: run === undefined ? [] : ["native_steps_integration"],
     payload: {
       allow_git_fetch: true,
-      git_info: options.gitInfo,
+      git_info: serverGitInfo(options.gitInfo, variables),
       variables,
       steps: serverScripts(job, timeout ?? options.timeoutSeconds),
       hooks: serverHooks(job),
