@@ -14,7 +14,7 @@ export function readApiPath(requestTarget: string): ApiPath {
   const prefix = /^\/pods\/(\d{1,10})(?=[/?]|$)/.exec(path);
   const rest = prefix === null ? path : path.slice(prefix[0].length);
   const target = rest.startsWith("/") ? rest : `/${rest}`;
-  const id = /^\/api\/(?:v4\/jobs|pod\/v1\/[a-z]+)\/(\d{1,16})(?=[/?]|$)/.exec(target)?.[1];
+  const id = /^\/api\/(?:v4\/(?:jobs|runners)|pod\/v1\/[a-z]+)\/(\d{1,16})(?=[/?]|$)/.exec(target)?.[1];
   return {
     pod: prefix === null ? undefined : Number(prefix[1]),
     target,

@@ -4,14 +4,16 @@ import { requireAdmin } from "./admin-token.ts";
 import { getArtifact, getJob, getJobs, getTrace, postCancel, postPlay, postRetry } from "./job-calls.ts";
 import { getPipeline, getPipelines, postPipeline, postPipelineCancel } from "./pipeline-calls.ts";
 import { deleteRunner, getRunners, patchRunner, postRunner } from "./runner-calls.ts";
+import { createUserRunner, resetTokenOfRunner } from "./user-calls.ts";
 
-/** Everything below `/api/pod/v1`, for those who have the token of the pod's owner. */
+/** Everything below `/api/pod/v1`, and the calls of GitLab's API about runners for their users: for those who have the owner's token. */
 export function adminRoutes(pod: Pod, token: string): readonly Route[] {
-  const admin = (method: string, path: string, handle: Handler): Route =>
-    route(method, `/api/pod/v1${path}`, async (exchange, params) => {
+  const owner = (method: string, path: string, handle: Handler): Route =>
+    route(method, path, async (exchange, params) => {
       requireAdmin(exchange, token);
       await handle(exchange, params);
     });
+  const admin = (method: string, path: string, handle: Handler): Route => owner(method, `/api/pod/v1${path}`, handle);
   return [
     admin("POST", "/pipelines", async (exchange) => await postPipeline(pod, exchange)),
     admin("GET", "/pipelines", async (exchange) => await getPipelines(pod, exchange)),
@@ -35,6 +37,12 @@ export function adminRoutes(pod: Pod, token: string): readonly Route[] {
     admin("POST", "/runners", async (exchange) => await postRunner(pod, exchange)),
     admin("GET", "/runners", async (exchange) => await getRunners(pod, exchange)),
     admin("PATCH", "/runners/:id", async (exchange, [id]) => await patchRunner(pod, exchange, Number(id))),
+    owner("POST", "/api/v4/user/runners", async (exchange) => await createUserRunner(pod, exchange)),
+    owner(
+      "POST",
+      "/api/v4/runners/:id/reset_authentication_token",
+      async (exchange, [id]) => await resetTokenOfRunner(pod, exchange, Number(id)),
+    ),
     admin("DELETE", "/runners/:id", async (exchange, [id]) => await deleteRunner(pod, exchange, Number(id))),
   ];
 }

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import { hashToken } from "@steps/pod-tokens";
-import { MESSAGE_LIMITS } from "@steps/runner-api";
 import {
   MANAGER_REQUEST,
   REGISTER_REQUEST,
@@ -11,14 +10,18 @@ import {
 } from "@steps/runner-api/messages";
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
+import { readParameters } from "../http/read-parameters.ts";
 import type { Pod } from "../pod/pod.ts";
+import { RUNNER_HINT } from "../queue/job-queue.ts";
 import { createRunner } from "../runners/create-runner.ts";
+import { readSettings } from "../runners/read-settings.ts";
 import { resetToken } from "../runners/reset-token.ts";
+import { timeOf } from "../runners/runner.ts";
 import { accessRunner } from "./runner-access.ts";
 
 /** `POST /runners`: registers a runner with the registration token, where the pod has one. */
 export async function registerRunner(pod: Pod, exchange: Exchange): Promise<void> {
-  const request = REGISTER_REQUEST.read(await exchange.body(MESSAGE_LIMITS.request));
+  const request = await readParameters(exchange, REGISTER_REQUEST);
   const { registrationToken } = pod.settings;
   if (registrationToken === undefined)
     throw new HttpError(410, "410 Gone - registration with a token is not allowed; create a runner instead");
@@ -26,17 +29,7 @@ export async function registerRunner(pod: Pod, exchange: Exchange): Promise<void
     pod.metrics.add("tokens_refused_total", { kind: "registration" });
     throw new HttpError(403, "403 Forbidden - invalid token supplied");
   }
-  const tags = (request.tag_list ?? "").split(",").map((tag) => tag.trim());
-  const settings = {
-    description: request.description,
-    maintenanceNote: request.maintenance_note,
-    tags: tags.filter((tag) => tag !== ""),
-    runUntagged: request.run_untagged,
-    isLocked: request.locked,
-    isProtected: request.access_level === "ref_protected",
-    isPaused: request.paused,
-    maximumTimeout: request.maximum_timeout,
-  };
+  const settings = readSettings(request);
   const { id, token, expiresAt } = await pod.database.transaction(
     async (sql) => await createRunner(sql, pod.settings.pod, settings, "glrtr-"),
   );
@@ -46,7 +39,7 @@ export async function registerRunner(pod: Pod, exchange: Exchange): Promise<void
 
 /** `POST /runners/verify`: says whether a token is that of a runner. */
 export async function verifyRunner(pod: Pod, exchange: Exchange): Promise<void> {
-  const request = VERIFY_REQUEST.read(await exchange.body(MESSAGE_LIMITS.request));
+  const request = await readParameters(exchange, VERIFY_REQUEST);
   const { runner, token } = await accessRunner(pod, exchange, request.token);
   if (request.system_id !== undefined)
     await pod.managers.contact(pod.database, runner.id, request.system_id.slice(0, 64), request.info);
@@ -56,16 +49,17 @@ export async function verifyRunner(pod: Pod, exchange: Exchange): Promise<void> 
 
 /** `DELETE /runners`: removes the runner that asks, with all its machines. */
 export async function removeRunner(pod: Pod, exchange: Exchange): Promise<void> {
-  const request = TOKEN_REQUEST.read(await bodyOrNothing(exchange));
+  const request = await readParameters(exchange, TOKEN_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   await pod.database.query("DELETE FROM runners WHERE id = $1", [runner.id]);
+  pod.database.hint(`${RUNNER_HINT}${runner.id}`);
   pod.settings.log("info", "A runner was removed", { runner: runner.id });
   exchange.empty(204);
 }
 
 /** `DELETE /runners/managers`: forgets one machine of the runner that asks. */
 export async function removeManager(pod: Pod, exchange: Exchange): Promise<void> {
-  const request = MANAGER_REQUEST.read(await bodyOrNothing(exchange));
+  const request = await readParameters(exchange, MANAGER_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   if (request.system_id === undefined) throw new HttpError(400, "400 Bad Request: system_id is missing");
   if (!(await pod.managers.remove(pod.database, runner.id, request.system_id)))
@@ -75,7 +69,7 @@ export async function removeManager(pod: Pod, exchange: Exchange): Promise<void>
 
 /** `POST /runners/reset_authentication_token`: gives the runner that asks a new token. */
 export async function resetRunnerToken(pod: Pod, exchange: Exchange): Promise<void> {
-  const request = TOKEN_REQUEST.read(await exchange.body(MESSAGE_LIMITS.request));
+  const request = await readParameters(exchange, TOKEN_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   const { token, expiresAt } = await resetToken(pod.database, pod.settings.pod, runner);
   pod.settings.log("info", "The token of a runner was replaced", { runner: runner.id });
@@ -86,16 +80,6 @@ export async function resetRunnerToken(pod: Pod, exchange: Exchange): Promise<vo
 export async function discoverRouter(pod: Pod, exchange: Exchange): Promise<void> {
   await accessRunner(pod, exchange);
   throw new HttpError(501, "501 Not Implemented");
-}
-
-/** A DELETE may come without a body, its token in a header. */
-async function bodyOrNothing(exchange: Exchange): Promise<Buffer> {
-  const body = await exchange.body(MESSAGE_LIMITS.request);
-  return body.length === 0 ? Buffer.from("{}") : body;
-}
-
-function timeOf(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
 }
 
 function isSame(one: string, other: string): boolean {

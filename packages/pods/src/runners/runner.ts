@@ -35,6 +35,17 @@ export async function findRunner(sql: Sql, token: string): Promise<Runner | unde
   return runner;
 }
 
+/** The runner with this id. */
+export async function runnerById(sql: Sql, id: number): Promise<Runner | undefined> {
+  const [runner] = await sql.query<Runner>(`SELECT ${RUNNER_COLUMNS} FROM runners r WHERE r.id = $1`, [id]);
+  return runner;
+}
+
+/** The end of a token as the API writes it; null: never. */
+export function timeOf(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}
+
 /** The capability of the runner, with the features that its program announces. */
 export function capabilityOf(runner: Runner, features: Readonly<Record<string, boolean | undefined>>): Capability {
   return {

@@ -1,6 +1,17 @@
 import { MESSAGE_LIMITS } from "../names.ts";
 import { type Message, messageOf } from "../shape/message.ts";
-import { anything, count, flag, nullable, optional, record, type Shape, text, word } from "../shape/shape.ts";
+import {
+  anything,
+  count,
+  defaulted,
+  flag,
+  nullable,
+  optional,
+  record,
+  type Shape,
+  text,
+  word,
+} from "../shape/shape.ts";
 import { type RunnerInfo, runnerInfo } from "./runner-info.ts";
 
 /** Which jobs a runner takes: all, or those of protected refs. */
@@ -33,6 +44,7 @@ export interface CreateRunnerRequest extends Omit<RegisterRequest, "token" | "in
 
 /** `POST /runners/verify`: asks whether a token is valid. */
 export interface VerifyRequest {
+  /** Read as empty where a header has it. */
   readonly token: string;
   /** Absent of old clients. */
   readonly system_id?: string | undefined;
@@ -100,7 +112,7 @@ export const CREATE_RUNNER_REQUEST: Message<CreateRunnerRequest> = messageOf(
 
 /** `POST /runners/verify`. */
 export const VERIFY_REQUEST: Message<VerifyRequest> = messageOf(
-  record<VerifyRequest>({ token: text, system_id: optional(text), info: runnerInfo }),
+  record<VerifyRequest>({ token: defaulted(text, ""), system_id: optional(text), info: runnerInfo }),
   MESSAGE_LIMITS.request,
 );
 
