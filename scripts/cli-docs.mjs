@@ -1,7 +1,7 @@
 // Writes docs/reference/cli.md from the tables of the commands, and exit-codes.md from those of exit codes; --check only
 // says whether they are stale.
 // Run it with: node --conditions=steps-source scripts/cli-docs.mjs
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_EXITS, JOB_EXITS, REPLAY_EXITS } from "../packages/model/src/exit-codes.ts";
 
@@ -27,12 +27,9 @@ for (const [name, text] of [
 }
 
 async function readCommands(app) {
-  const folder = join(root, "apps", app, "src/commands");
-  const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.includes(".test."));
-  const modules = await Promise.all(files.map((name) => import(join(folder, name))));
-  return modules
-    .flatMap((module) => Object.values(module).filter((value) => typeof value?.run === "function"))
-    .toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+  const { program } = await import(join(root, "apps", app, "src/program.ts"));
+  const commands = await Promise.all(Object.values(program.commands).map((load) => load()));
+  return commands.toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
 }
 
 function rank(name) {
@@ -74,7 +71,8 @@ function tables(rows, commands) {
     .map((heading) => {
       const shown = rows.filter((row) => headingOf(row) === heading);
       const lines = shown.map(
-        ({ name, flag, of }) => `| \`--${name}${value(flag)}\` | ${users(of, commands)} | ${cell(describe(flag))} |`,
+        ({ name, flag, of }) =>
+          `| ${letter(flag)}\`--${name}${value(flag)}\` | ${users(of, commands)} | ${cell(describe(flag))} |`,
       );
       return [`### ${heading}`, "", "| flag | of | what it does |", "| --- | --- | --- |", ...lines].join("\n");
     })
@@ -102,6 +100,10 @@ function users(of, commands) {
   const missing = commands.map(({ name }) => name).filter((name) => !of.includes(name));
   if (missing.length === 0) return "all";
   return missing.length <= 2 ? `all but ${missing.join(", ")}` : of.join(", ");
+}
+
+function letter({ short }) {
+  return short === undefined ? "" : `\`-${short}\`, `;
 }
 
 function value(flag) {

@@ -1,4 +1,5 @@
 import type { Program } from "@steps/console";
+import { VERSION } from "./version.ts";
 
 /** The program `pod`. */
 export const program: Program = {
@@ -15,6 +16,13 @@ export const program: Program = {
     retry: async () => (await import("./commands/retry.ts")).retry,
     router: async () => (await import("./commands/router.ts")).router,
     "token inspect": async () => (await import("./commands/token-inspect.ts")).tokenInspect,
+    completion: async () => (await import("@steps/console/help")).completionCommand(program),
+    man: async () => (await import("@steps/console/help")).manualCommand(program, VERSION),
+  },
+  headings: {
+    Pipelines: ["run", "jobs", "trace", "cancel", "retry"],
+    "The pod": ["serve", "create-runner", "runners", "router", "token inspect"],
+    "This program": ["completion", "man"],
   },
   permissionHint: "A pod keeps its files below XDG_STATE_HOME or HOME; --state-dir names another folder.",
 };

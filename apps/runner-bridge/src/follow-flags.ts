@@ -5,11 +5,16 @@ import { targetFlags } from "./target-flags.ts";
 /** Flags of everything that waits for a job. */
 export const followFlags = {
   "output-file": flag.text({
+    short: "o",
     placeholder: "FILE",
     summary: "Write the trace to a file",
     env: "RUNNER_BRIDGE_OUTPUT_FILE",
   }),
-  quiet: flag.boolean({ summary: "Print the output of the job and errors only", env: "RUNNER_BRIDGE_QUIET" }),
+  quiet: flag.boolean({
+    short: "q",
+    summary: "Print the output of the job and errors only",
+    env: "RUNNER_BRIDGE_QUIET",
+  }),
   verbose: flag.boolean({ summary: "Say what happens to the connection", env: "RUNNER_BRIDGE_VERBOSE" }),
   ...grouped("The connection and the results", {
     "step-results-file": flag.text({

@@ -1,4 +1,5 @@
 import type { Program } from "@steps/console";
+import { VERSION } from "./version.ts";
 
 /** The program `runner-bridge`. */
 export const program: Program = {
@@ -15,6 +16,13 @@ export const program: Program = {
     runners: async () => (await import("./commands/runners.ts")).runners,
     verify: async () => (await import("./commands/verify.ts")).verify,
     unregister: async () => (await import("./commands/unregister.ts")).unregister,
+    completion: async () => (await import("@steps/console/help")).completionCommand(program),
+    man: async () => (await import("@steps/console/help")).manualCommand(program, VERSION),
+  },
+  headings: {
+    "Jobs of a service": ["run", "follow", "cancel", "close", "list"],
+    "Jobs of a GitLab": ["register", "start", "runners", "verify", "unregister"],
+    "This program": ["completion", "man"],
   },
   permissionHint: "Tokens of jobs are kept below XDG_STATE_HOME or HOME.",
 };

@@ -1,4 +1,5 @@
 import type { Program } from "@steps/console";
+import { VERSION } from "./version.ts";
 
 /** The program `step-runner`. */
 export const program: Program = {
@@ -30,6 +31,16 @@ export const program: Program = {
     "cache ls": async () => (await import("./commands/cache-ls.ts")).cacheLs,
     "cache verify": async () => (await import("./commands/cache-verify.ts")).cacheVerify,
     "cache gc": async () => (await import("./commands/cache-gc.ts")).cacheGc,
+    completion: async () => (await import("@steps/console/help")).completionCommand(program),
+    man: async () => (await import("@steps/console/help")).manualCommand(program, VERSION),
+  },
+  headings: {
+    Run: ["run", "ci", "local", "pipeline", "replay"],
+    "Write and check steps": ["validate", "explain", "compile", "lock"],
+    "Inside a step": ["set-output", "set-export"],
+    "Traces and components": ["trace show", "trace recover", "cache ls", "cache verify", "cache gc"],
+    "For runners": ["serve", "proxy", "bootstrap"],
+    "This program": ["completion", "man"],
   },
   permissionHint: "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.",
 };

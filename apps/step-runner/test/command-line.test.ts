@@ -29,7 +29,7 @@ describe("help", () => {
       const ended = await world.run([...name.split(" "), "--help"], { env: { COLUMNS: "1000" } });
       expect(ended).toMatchObject({ code: 0, stderr: "" });
       for (const [flag, { env }] of Object.entries(command.flags)) {
-        const at = ended.stdout.search(new RegExp(`\n  --${flag}(?: .*)?\n`));
+        const at = ended.stdout.search(new RegExp(`\n  (?:-[a-z], )?--${flag}(?: .*)?\n`));
         expect(at, flag).toBeGreaterThan(0);
         const text = ended.stdout.slice(at).split("\n")[2] ?? "";
         if (env !== undefined) expect(text, flag).toContain(`environment ${env}`);

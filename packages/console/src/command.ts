@@ -11,7 +11,12 @@ export interface Command<F extends Flags = Flags> {
   readonly description?: readonly string[];
   readonly flags: F;
   /** How many positional arguments are taken. */
-  readonly positionals: { readonly min: number; readonly max: number };
+  readonly positionals: {
+    readonly min: number;
+    readonly max: number;
+    /** The only texts that the first may be, for completion. Default: it names a file. */
+    readonly choices?: readonly string[];
+  };
   /** Everything after the first positional belongs to another program, so its flags count as positionals here. */
   readonly takesCommand?: boolean;
   /** Left out of the overview: another spelling, or one that only programs call. */

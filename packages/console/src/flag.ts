@@ -19,6 +19,8 @@ export interface FlagNotes {
   readonly env?: string;
   /** The placeholder for the value in `--help`. Default: one for the kind. */
   readonly placeholder?: string;
+  /** A letter that stands for it after one dash: `o` for `-o`. Default: none. */
+  readonly short?: string;
   /** The heading under which `--help` shows it. Default: none; such flags stand before all headings. */
   readonly group?: string;
 }

@@ -20,24 +20,34 @@ export function formatHelp(program: string, command: Command, terminal: Terminal
   return `${rows.join("\n")}\n`;
 }
 
-/** The list of commands. */
+/** The list of commands, under the headings of the program; those that none has stand last. */
 export function formatOverview(
-  program: { readonly name: string; readonly summary: string },
+  program: {
+    readonly name: string;
+    readonly summary: string;
+    readonly headings?: Readonly<Record<string, readonly string[]>>;
+  },
   commands: readonly Command[],
   terminal: Terminal,
 ): string {
   const { bold, width } = terminal;
   const column = Math.max(...commands.map((command) => command.name.length));
-  const rows = commands.map(({ name, summary }) =>
-    hang(`  ${name.padEnd(column)} `, `  ${name.padEnd(column)} `, summary, width),
-  );
+  const rowOf = ({ name, summary }: Command): string =>
+    hang(`  ${name.padEnd(column)} `, `  ${name.padEnd(column)} `, summary, width);
+  const headings = Object.entries(program.headings ?? {});
+  const groups = headings.map(([heading, names]) => {
+    const members = names.flatMap((name) => commands.find((command) => command.name === name) ?? []);
+    return { heading, members };
+  });
+  const rest = commands.filter(({ name }) => !headings.some(([, names]) => names.includes(name)));
+  const shown = [...groups, { heading: headings.length === 0 ? "Commands" : "Others", members: rest }];
   return [
     wrap(`${program.summary}.`, width),
     "",
     `${bold("Usage:")} ${program.name} COMMAND [arguments]`,
-    "",
-    bold("Commands:"),
-    ...rows,
+    ...shown
+      .filter(({ members }) => members.length > 0)
+      .flatMap(({ heading, members }) => ["", bold(`${heading}:`), ...members.map(rowOf)]),
     "",
     wrap(
       `${program.name} COMMAND --help shows a command's flags and examples, ${program.name} --version the version.`,
@@ -69,16 +79,26 @@ function usageOf(program: string, command: Command): string {
 }
 
 function describeFlag(name: string, flag: Flag, terminal: Terminal): string[] {
-  const value = flag.type === "boolean" ? "" : ` ${flag.placeholder ?? placeholderOf(flag)}`;
-  const facts = [
+  const facts = factsOf(flag);
+  const text = `${flag.summary}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`;
+  const letter = flag.short === undefined ? "" : `-${flag.short}, `;
+  return [`  ${letter}--${name}${valueOf(flag)}`, wrap(text, terminal.width, "      ")];
+}
+
+/** The facts of a flag that are no part of its summary: what it takes, its default, its variable. */
+export function factsOf(flag: Flag): readonly string[] {
+  return [
     ...(flag.choices === undefined ? [] : [`one of ${flag.choices.join(", ")}`]),
     ...(flag.default === undefined || flag.default === false ? [] : [`default ${String(flag.default)}`]),
     ...(flag.env === undefined
       ? []
       : [`environment ${flag.env}${flag.type === "list" ? ", several apart by blanks" : ""}`]),
   ];
-  const text = `${flag.summary}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`;
-  return [`  --${name}${value}`, wrap(text, terminal.width, "      ")];
+}
+
+/** The value of a flag as it stands behind its name, with a blank before it; nothing for a switch. */
+export function valueOf(flag: Flag): string {
+  return flag.type === "boolean" ? "" : ` ${flag.placeholder ?? placeholderOf(flag)}`;
 }
 
 function placeholderOf(flag: Flag): string {

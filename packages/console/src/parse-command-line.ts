@@ -81,10 +81,16 @@ export function splitCommand(command: Pick<Command, "flags">, args: readonly str
     const arg = args[at] as string;
     if (arg === "--") return args;
     if (!arg.startsWith("-")) return [...args.slice(0, at), "--", ...args.slice(at)];
-    const flag = command.flags[arg.replace(/^--/, "")];
+    const flag = findFlag(command.flags, arg);
     at += flag !== undefined && flag.type !== "boolean" ? 2 : 1;
   }
   return args;
+}
+
+/** The flag that an argument names, by its name or by its letter. */
+function findFlag(flags: Flags, arg: string): Flag | undefined {
+  if (arg.startsWith("--")) return flags[arg.slice(2)];
+  return Object.values(flags).find(({ short }) => short !== undefined && arg === `-${short}`);
 }
 
 function parse(command: Command, args: readonly string[]): { values: Record<string, unknown>; positionals: string[] } {
@@ -95,6 +101,7 @@ function parse(command: Command, args: readonly string[]): { values: Record<stri
       {
         type: flag.type === "boolean" ? ("boolean" as const) : ("string" as const),
         multiple: ["list", "pairs", "comma-pairs"].includes(flag.type),
+        ...(flag.short !== undefined && { short: flag.short }),
       },
     ]),
   );

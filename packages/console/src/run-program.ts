@@ -13,6 +13,8 @@ export interface Program extends FailureRules {
   /** The purpose of the program: a sentence without its final period. */
   readonly summary: string;
   readonly commands: Readonly<Record<string, () => Promise<Command>>>;
+  /** The headings of the overview with the names of their commands. Default: one heading for all. */
+  readonly headings?: Readonly<Record<string, readonly string[]>>;
 }
 
 const HELP = new Set(["--help", "-h", "help"]);

@@ -38,6 +38,22 @@ describe("README.md", () => {
     expect(stdout).toContain("counted in JavaScript");
   });
 
+  test.each(["step-runner", "runner-bridge", "pod"])("has a row for every command that %s shows", (program) => {
+    const cells = Array.from(readme.matchAll(/^\| (`.*?`) +\| /gm), ([, cell = ""]) => cell);
+    const words = new Set(cells.flatMap((cell) => cell.split(", ")).map((word) => word.slice(1, -1)));
+    const command = join(root, "node_modules", ".bin", program);
+    const { stdout } = spawnSync(command, ["--help"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], COLUMNS: "500" },
+    });
+    const shown = Array.from(stdout.matchAll(/^ {2}([a-z]\S*(?: \S+)?) {2}/gm), ([, name = ""]) => name);
+    expect(shown).toContain("man");
+    // Those that all have stand in the table of the first one alone.
+    const own = program === "step-runner" ? shown : shown.filter((name) => name !== "completion" && name !== "man");
+    const prefix = program === "step-runner" ? "" : `${program} `;
+    expect(own.filter((name) => !words.has(`${prefix}${name}`))).toEqual([]);
+  });
+
   test("names only flags that there are", () => {
     const cli = readFileSync(join(root, "docs/reference/cli.md"), "utf8");
     const calls = readme.match(/(?:step-runner|runner-bridge) [^\n`]*--[^\n`]*/g) ?? [];

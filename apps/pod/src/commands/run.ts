@@ -18,7 +18,7 @@ const flags = {
     default: true,
     summary: "Show the jobs until all have ended; --no-follow prints the id of the pipeline and ends",
   }),
-  quiet: flag.boolean({ summary: "Show neither the output of the jobs nor the table at the end" }),
+  quiet: flag.boolean({ short: "q", summary: "Show neither the output of the jobs nor the table at the end" }),
   ...grouped("The commit", {
     ref: flag.text({ placeholder: "BRANCH", summary: "The branch; the one that is checked out by default" }),
     tag: flag.text({ placeholder: "TAG", summary: "The pipeline is of a tag" }),

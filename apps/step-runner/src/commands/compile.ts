@@ -12,6 +12,7 @@ const flags = {
   ...situationFlags,
   eager: flag.boolean({ summary: "Compile what the steps name, too, and print the tree" }),
   output: flag.choice(["json", "yaml", "steps"], {
+    short: "o",
     summary:
       "The form of what is printed: the baseline as JSON or YAML, or a step file with the same steps; a step file with --format gitlab-ci, otherwise JSON",
   }),

@@ -7,6 +7,7 @@ import { encodePipelineTrace } from "@steps/trace/pipeline";
 
 const flags = {
   "output-file": flag.text({
+    short: "o",
     placeholder: "FILE",
     summary: "Write the trace to a file; standard output by default",
   }),

@@ -10,31 +10,40 @@ export const strictEnv = flag.boolean({
   env: "STEP_RUNNER_STRICT_ENV",
 });
 
-/** Flags that say what the steps of a job are given: the two that most jobs need. */
+/** The heading of the flags that say what the steps of a job are given. */
+const HEADING = "Environment and secrets of the steps";
+
+/** Flags that say what the steps of a job are given: secrets, which most jobs need, and variables. */
 export const givenFlags = {
   secret: flag.secrets({
     summary: "A secret that the job can grant to steps that ask for it; VALUE may be env:X or file:P; repeat for more",
   }),
-  "vars-from-env": converted(
-    flag.list({
-      placeholder: "PATTERN",
-      summary:
-        "Job variables from the environment of this command: a name, or a pattern such as DEPLOY_*; they win over those of a file; repeat for more",
-      env: "STEP_RUNNER_VARS_FROM_ENV",
-      separator: /[\s,]+/,
-    }),
-    (texts, name) => {
-      const patterns = texts.flatMap((text) => text.split(",")).map((text) => text.trim());
-      return checkPatterns(name, patterns, "DEPLOY_*");
-    },
-  ),
+  ...grouped(HEADING, {
+    "vars-from-env": converted(
+      flag.list({
+        placeholder: "PATTERN",
+        summary:
+          "Job variables from the environment of this command: a name, or a pattern such as DEPLOY_*; they win over those of a file; repeat for more",
+        env: "STEP_RUNNER_VARS_FROM_ENV",
+        separator: /[\s,]+/,
+      }),
+      (texts, name) => {
+        const patterns = texts.flatMap((text) => text.split(",")).map((text) => text.trim());
+        return checkPatterns(name, patterns, "DEPLOY_*");
+      },
+    ),
+  }),
 };
 
 /** The options that say what the steps of a job are given. `varsFromEnv` holds names and patterns. */
 export type GivenOptions = OptionsOf<typeof givenFlags>;
 
 /** The others. */
-export const environmentFlags = grouped("Environment and secrets of the steps", {
+export const environmentFlags = grouped(HEADING, {
+  mask: flag.list({
+    placeholder: "VALUE",
+    summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
+  }),
   "mask-variable": converted(
     flag.list({
       placeholder: "NAME",

@@ -47,20 +47,21 @@ export type FetchOptions = OptionsOf<typeof fetchFlags>;
 /** Flags of everything that runs steps: what most runs need first, then the rest by what it is about. */
 export const runFlags = {
   "output-file": flag.text({
+    short: "o",
     placeholder: "FILE",
     summary: "Write the trace to a file",
     env: "STEP_RUNNER_OUTPUT_FILE",
   }),
   ...givenFlags,
-  mask: flag.list({
-    placeholder: "VALUE",
-    summary: "Replace a value by [MASKED] wherever it turns up; repeat for more",
-  }),
   timeout: flag.duration({
     summary: `Stop the job after this time, exit code ${JOB_EXITS.timeout.code}`,
     env: "STEP_RUNNER_TIMEOUT",
   }),
-  quiet: flag.boolean({ summary: "Print the output of the steps and errors only", env: "STEP_RUNNER_QUIET" }),
+  quiet: flag.boolean({
+    short: "q",
+    summary: "Print the output of the steps and errors only",
+    env: "STEP_RUNNER_QUIET",
+  }),
   ...environmentFlags,
   ...exportFlags,
   ...languageFlags,

@@ -12,7 +12,7 @@ export const replayFlags = {
   secret: flag.secrets({
     summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
   }),
-  "output-file": flag.text({ placeholder: "FILE", summary: "Write the trace of the replay to a file" }),
+  "output-file": flag.text({ short: "o", placeholder: "FILE", summary: "Write the trace of the replay to a file" }),
   timeout: runFlags.timeout,
   quiet: runFlags.quiet,
   ...exportFlags,

@@ -1,0 +1,65 @@
+import {
+  type CompletedCommand,
+  type CompletedFlag,
+  type CompletedProgram,
+  firstWords,
+  membersOf,
+  type Values,
+} from "./completed-program.ts";
+
+/** The script that completes a program in fish: to be sourced, or as a file `NAME.fish` in `~/.config/fish/completions`. */
+export function fishCompletion(program: CompletedProgram): string {
+  const { name, identifier, commands, groups } = program;
+  const is = `__${identifier}_is`;
+  const grouped = groups.flatMap((group) =>
+    membersOf(commands, group).map(([word, summary]) => wordLine(name, `${is} ${group}`, word, summary)),
+  );
+  return `# Completion of ${name} for fish, made by: ${name} completion fish
+function ${is} --description 'Whether these are the words of the command so far'
+    set -l words (commandline -opc)[2..-1]
+    test "$words[1]" = help; and set -e words[1]
+    test (count $argv) -eq 0; and test (count $words) -eq 0; and return
+    switch "$words[1]"
+        case ${groups.length === 0 ? "''" : groups.join(" ")}
+            test "$words[1..2]" = "$argv"
+        case '*'
+            test "$words[1]" = "$argv"
+    end
+end
+complete -c ${name} -f
+complete -c ${name} -n ${is} -l version -d 'Show the version'
+complete -c ${name} -l help -d 'Show the help'
+${[
+  ...firstWords(program).map(([word, summary]) => wordLine(name, is, word, summary)),
+  wordLine(name, is, "help", "Show the help of a command"),
+  ...grouped,
+  ...commands.flatMap((command) => commandLines(name, is, command)),
+].join("\n")}
+`;
+}
+
+function wordLine(program: string, condition: string, word: string, summary: string): string {
+  return `complete -c ${program} -n '${condition}' -a ${word} -d ${quote(summary)}`;
+}
+
+function commandLines(program: string, is: string, { name, flags, argument }: CompletedCommand): readonly string[] {
+  const begin = `complete -c ${program} -n '${is} ${name}'`;
+  const own = argument === "nothing" ? [] : [`${begin}${valuesOf(argument)}`];
+  return [...own, ...flags.map((flag) => `${begin}${flagOf(flag)}`)];
+}
+
+function flagOf({ name, short, summary, placeholder, values }: CompletedFlag): string {
+  const letter = short === undefined ? "" : ` -s ${short}`;
+  const value = placeholder === undefined ? "" : ` -r${values === "nothing" ? " -f" : valuesOf(values)}`;
+  return `${letter} -l ${name}${value} -d ${quote(summary)}`;
+}
+
+function valuesOf(values: Values): string {
+  if (values === "files") return " -F";
+  if (values === "folders") return ` -f -a '(__fish_complete_directories)'`;
+  return values === "nothing" ? "" : ` -f -a ${quote(values.join(" "))}`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+}
