@@ -180,6 +180,40 @@ describe("a router", () => {
     expect(received).toBeGreaterThan(total);
   });
 
+  test("no header takes the length from a body, which would make a second request of it", async () => {
+    const urls: string[] = [];
+    const pod = await startPod((request, response) => {
+      urls.push(`${request.method} ${request.url}`);
+      void readAll(request).then((body) => response.end(body));
+    });
+    const url = await routerFor(configFor([pod.url]));
+    const body = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    const headers = { Connection: "Content-Length, close", "Content-Length": body.length };
+    expect((await call(`${url}/api/v4/jobs/1/trace`, { method: "PATCH", headers }, body)).body).toBe(body);
+    expect(urls).toEqual(["PATCH /api/v4/jobs/1/trace"]);
+  });
+
+  test("asks one pod on one connection again and again, and on a new one when the pod closed it", async () => {
+    const seen = new Set<unknown>();
+    const pod = await startPod((request, response) => {
+      seen.add(request.socket);
+      const headers = request.url === "/close" ? { Connection: "close" } : {};
+      void readAll(request).then((body) => response.writeHead(200, headers).end(body));
+    });
+    const url = await routerFor(configFor([pod.url]));
+    const ask = async (path: string, body: string, headers = {}): Promise<unknown> =>
+      (await call(url + path, { method: "PATCH", headers }, body)).body;
+    expect(await ask("/a", "x".repeat(300_000))).toBe("x".repeat(300_000));
+    expect(await ask("/a", "two", { "Transfer-Encoding": "chunked" })).toBe("two");
+    expect(await ask("/close", "three")).toBe("three");
+    expect(seen.size).toBe(1);
+    expect(await ask("/a", "four")).toBe("four");
+    expect(seen.size).toBe(2);
+    for (const socket of pod.sockets) socket.destroy();
+    await vi.waitUntil(() => pod.sockets.size === 0);
+    expect(await ask("/a", "five")).toBe("five");
+  });
+
   test("does not make an answer look whole that broke off", async () => {
     const pod = await startPod((_, response) => {
       response.writeHead(200, { "Content-Length": "100" }).write("half");

@@ -20,7 +20,7 @@ export function forwardUpgrade({ request, socket, head, connections, target }: F
   socket.on("error", () => socket.destroy());
   let upstream;
   try {
-    upstream = connections.open({ method, path: target, headers: passed }, "upgrade");
+    upstream = connections.upgrade({ method, path: target, headers: passed });
   } catch {
     return refuseUpgrade(socket, 400);
   }
@@ -54,7 +54,7 @@ export function refuseUpgrade(socket: Duplex, status: 400 | 503): void {
 }
 
 function headOf(message: IncomingMessage, more: readonly string[]): string {
-  const pairs = [...passedHeaders(message), ...more];
+  const pairs = [...passedHeaders(message.rawHeaders), ...more];
   const lines = pairs.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${pairs[at + 1] ?? ""}`] : []));
   return `HTTP/1.1 ${message.statusCode} ${message.statusMessage}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }

@@ -1,7 +1,8 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { answer } from "./answer.ts";
 import { passedHeaders, requestHeaders } from "./forwarded-headers.ts";
 import type { PodConnections } from "./pod-connections.ts";
+import type { PodCall, PodSocket } from "./pod-socket.ts";
 
 /** A request on its way to a pod. */
 export interface Forwarded {
@@ -12,7 +13,7 @@ export interface Forwarded {
   readonly target: string;
   /** The body, if it has been read already; it is streamed otherwise. */
   readonly body?: Buffer | undefined;
-  /** The reason for which the router chose the pod: a header of the answer tells it. */
+  /** What made the router choose the pod: a header of the answer tells it. */
   readonly evidence: string;
   /** Is called once, with the status that the client got, or undefined if the client left or was cut off. */
   readonly onEnd: (status: number | undefined) => void;
@@ -23,56 +24,131 @@ export interface Forwarded {
  * to the pod with it, so that no job is given to a socket that is gone. Nothing is tried twice: a pod that cannot be reached is 503.
  */
 export function forward(call: Forwarded): void {
-  const { request, response, connections, target, body, onEnd } = call;
-  response.once("close", () => onEnd(response.writableFinished ? response.statusCode : undefined));
+  const { request, response, connections, body, onEnd } = call;
   const { "transfer-encoding": coding } = request.headers;
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    response.once("close", () => onEnd(statusOf(response)));
     return answer(response, { status: 400, message: "The only transfer coding that is passed on is chunked" });
   }
-  let upstream: ClientRequest | undefined;
-  try {
-    upstream = connections.open({ method: request.method, path: target, headers: framedHeaders(call) }, "request");
-  } catch {
+  const head = headOf(call);
+  if (head === undefined) {
+    response.once("close", () => onEnd(statusOf(response)));
     return answer(response, { status: 400, message: "The path or a header of the request cannot be passed on" });
   }
-  if (upstream === undefined) return refuse(call, "has too many requests");
-  passBack(call, upstream);
-  if (body === undefined) request.pipe(upstream);
-  else upstream.end(body);
-}
-
-/** The headers with those of the framing, which Node would otherwise guess from the method. */
-function framedHeaders({ request, connections, body }: Forwarded): string[] {
-  const headers = requestHeaders(request, connections.pod.url.host);
-  if (request.headers["transfer-encoding"] === undefined) return headers;
-  return body === undefined
-    ? [...headers, "Transfer-Encoding", "chunked"]
-    : [...headers, "Content-Length", String(body.length)];
-}
-
-function passBack(call: Forwarded, upstream: ClientRequest): void {
-  const { request, response, connections, evidence } = call;
-  // The pod may answer before it has read a body, and need the rest no longer.
-  const drop = (): void => {
-    request.unpipe(upstream);
+  let upstream: PodSocket | undefined;
+  const over = (): void => {
+    upstream = undefined;
     request.resume();
   };
-  response.once("close", () => upstream.destroy());
-  upstream.once("close", drop);
-  upstream.on("error", () => {
-    if (response.headersSent) response.destroy();
-    else refuse(call, "cannot be reached");
+  response.once("close", () => {
+    upstream?.destroy();
+    over();
+    onEnd(statusOf(response));
   });
-  upstream.once("response", (incoming) => {
-    const headers = [...passedHeaders(incoming), "X-Pod-Route", `${connections.pod.number} ${evidence}`];
-    response.sendDate = false;
-    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headers);
-    response.flushHeaders();
-    incoming.pipe(response);
-    // An answer that breaks off must not look whole.
-    incoming.once("error", () => response.destroy());
-    incoming.once("close", () => incoming.complete || response.destroy());
+  response.on("drain", () => upstream?.resume());
+  upstream = connections.begin(request.method ?? "GET", passBack(call, { pause: () => upstream?.pause(), over }));
+  if (upstream === undefined) return refuse(call, "has too many requests");
+  if (body !== undefined) sendWhole(upstream, head, body);
+  else sendStream(request, () => upstream, head);
+}
+
+function statusOf(response: ServerResponse): number | undefined {
+  return response.writableFinished ? response.statusCode : undefined;
+}
+
+/** Passes the parts of the answer on. `over` is called when nothing more comes. */
+function passBack(
+  call: Forwarded,
+  { pause, over }: { readonly pause: () => void; readonly over: () => void },
+): PodCall {
+  const { request, response, connections, evidence } = call;
+  return {
+    onHead({ status, reason, rawHeaders }) {
+      const headers = passedHeaders(rawHeaders);
+      headers.push("X-Pod-Route", `${connections.pod.number} ${evidence}`);
+      response.sendDate = false;
+      // The head leaves with the first bytes of the body if they are there already.
+      const { socket } = response;
+      socket?.cork();
+      process.nextTick(() => socket?.uncork());
+      response.writeHead(status, reason, headers);
+      response.flushHeaders();
+    },
+    onBytes: (bytes) => void (response.write(bytes) || pause()),
+    onEnd() {
+      // The pod may answer before it has read a body, and need the rest no longer.
+      over();
+      response.end();
+    },
+    onFailure() {
+      over();
+      // An answer that breaks off must not look whole.
+      if (response.headersSent) response.destroy();
+      else refuse(call, "cannot be reached");
+    },
+    onDrain: () => void request.resume(),
+  };
+}
+
+function sendWhole(upstream: PodSocket, head: string, body: Buffer): void {
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 0, "latin1");
+  body.copy(bytes, head.length);
+  upstream.write(bytes);
+  upstream.finish();
+}
+
+/** Sends the body as it comes, as long as the pod takes it. */
+function sendStream(request: IncomingMessage, upstream: () => PodSocket | undefined, head: string): void {
+  const { "transfer-encoding": coding, "content-length": length } = request.headers;
+  const isChunked = coding !== undefined;
+  const first = upstream();
+  if (!isChunked && (length === undefined || length === "0")) {
+    first?.write(head);
+    first?.finish();
+    return;
+  }
+  // What has arrived with the head leaves with the head.
+  first?.cork();
+  first?.write(head);
+  request.on("data", (bytes: Buffer) => {
+    const pod = upstream();
+    if (pod !== undefined && !writeTo(pod, bytes, isChunked)) request.pause();
   });
+  request.on("end", () => {
+    if (isChunked) upstream()?.write("0\r\n\r\n");
+    upstream()?.finish();
+  });
+  process.nextTick(() => first?.uncork());
+}
+
+function writeTo(pod: PodSocket, bytes: Buffer, isChunked: boolean): boolean {
+  if (!isChunked) return pod.write(bytes);
+  pod.cork();
+  pod.write(`${bytes.length.toString(16)}\r\n`);
+  pod.write(bytes);
+  const takesMore = pod.write("\r\n");
+  pod.uncork();
+  return takesMore;
+}
+
+const PATH = /^[\x21-\xff]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The head of the request for the pod, with the framing of its body; undefined when it cannot be written as HTTP. */
+function headOf({ request, connections, target, body }: Forwarded): string | undefined {
+  const headers = requestHeaders(request, connections.pod.url.host);
+  const { "transfer-encoding": coding, "content-length": length = body?.length } = request.headers;
+  if (coding !== undefined && body === undefined) headers.push("Transfer-Encoding", "chunked");
+  else if (length !== undefined) headers.push("Content-Length", String(length));
+  if (!PATH.test(target)) return undefined;
+  let head = `${request.method} ${target} HTTP/1.1\r\n`;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const value = headers[at + 1] ?? "";
+    if (!HEADER_VALUE.test(value)) return undefined;
+    head += `${headers[at]}: ${value}\r\n`;
+  }
+  return `${head}\r\n`;
 }
 
 function refuse({ request, response, connections }: Forwarded, why: string): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 /** Headers that are about one connection, by RFC 9110, and what belongs to them. */
-const HOP_BY_HOP = new Set([
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "expect",
   "keep-alive",
@@ -14,28 +14,39 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
+/** Those that the router writes itself. The length is among them, so that no `Connection` can take it from its body. */
+const REPLACED: ReadonlySet<string> = new Set([
+  "content-length",
+  "host",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+]);
+const NONE: ReadonlySet<string> = new Set();
+
 /** The headers of a message that are passed on, as pairs in a row, with the spelling and the order that they came with. */
-export function passedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...HOP_BY_HOP, ...named]);
+export function passedHeaders(rawHeaders: readonly string[], others: ReadonlySet<string> = NONE): string[] {
   const passed: string[] = [];
+  const named = new Set<string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() === "connection")
+      for (const name of namesIn(rawHeaders[at + 1] ?? "")) named.add(name);
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
-    if (!dropped.has(name.toLowerCase())) passed.push(name, value);
+    const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
+    const key = name.toLowerCase();
+    if (!HOP_BY_HOP.has(key) && !others.has(key) && !named.has(key)) passed.push(name, value);
   }
   return passed;
 }
 
-/** The headers of a request for a pod: those of the client, the host of the pod, and where the request came from. */
-export function requestHeaders(request: IncomingMessage, host: string): string[] {
-  const replaced = new Set(["host", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"]);
-  const { headers, socket } = request;
-  const passed = passedHeaders(request);
-  const kept: string[] = [];
-  for (let at = 0; at + 1 < passed.length; at += 2) {
-    const [name = "", value = ""] = passed.slice(at, at + 2);
-    if (!replaced.has(name.toLowerCase())) kept.push(name, value);
-  }
+/** The headers that the value of `Connection` names. */
+function namesIn(connection: string): readonly string[] {
+  return connection.split(",").map((name) => name.trim().toLowerCase());
+}
+
+/** The headers of a request for a pod without its framing: those of the client, the host of the pod, and where it came from. */
+export function requestHeaders({ rawHeaders, headers, socket }: IncomingMessage, host: string): string[] {
+  const kept = passedHeaders(rawHeaders, REPLACED);
   const before = headers["x-forwarded-for"];
   const addresses = [...(before === undefined ? [] : [before].flat()), socket.remoteAddress ?? "unknown"].join(", ");
   kept.push("Host", host, "X-Forwarded-For", addresses);
