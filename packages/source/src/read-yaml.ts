@@ -3,6 +3,7 @@ import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { type CST, Composer, type Document, Lexer, Parser } from "yaml";
 import { Report } from "./report.ts";
 import { MAX_DEPTH, MAX_DIAGNOSTICS, MAX_DOCUMENTS, MAX_TEXT_LENGTH, MAX_TOKENS } from "./limits.ts";
+import { readJson } from "./read-json.ts";
 import { reportMalformed } from "./malformed.ts";
 import { explainYamlProblem } from "./explain-yaml.ts";
 import { buildYamlTree } from "./yaml-tree.ts";
@@ -33,6 +34,8 @@ export function readYaml(source: Source, options: ReadYamlOptions = {}): YamlDoc
   const broken = (): YamlDocuments => ({ documents: [], diagnostics: report.finish(), isBroken: true });
   if (!checkText(source, report)) return broken();
   try {
+    const json = readJson(source);
+    if (json !== undefined) return { documents: [json], diagnostics: report.finish(), isBroken: false };
     const parsed = parseDocuments(source, report);
     if (parsed === undefined || report.hasErrors) return broken();
     const trees = parsed.map((document) => buildYamlTree(document, { source, report, ...options }));
