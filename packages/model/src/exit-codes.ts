@@ -82,7 +82,7 @@ export const COMMAND_EXITS = {
   },
 } as const;
 
-/** The exit codes of `replay`, by its verdicts. */
+/** The exit codes of `replay` and `trace diff`, by their verdicts. */
 export const REPLAY_EXITS = {
   same: {
     code: 0,
@@ -128,10 +128,13 @@ export const REPLAY_EXITS = {
   input: { code: 2, hasNoVerdict: true, when: "the arguments are wrong" },
 } as const;
 
+/** The commands whose exit codes are verdicts on a comparison. */
+const COMPARING: ReadonlySet<string> = new Set(["replay", "trace diff"]);
+
 /** The exit code of a command that an error with this code ended; 1 unless a table has another. */
 export function exitCodeOfError(error: string, command: string): number {
   const tables: readonly Readonly<Record<string, ExitCode>>[] = [
-    ...(command === "replay" ? [REPLAY_EXITS] : []),
+    ...(COMPARING.has(command) ? [REPLAY_EXITS] : []),
     COMMAND_EXITS,
   ];
   const row = tables.flatMap(Object.values<ExitCode>).find(({ errors = [] }) => errors.includes(error));

@@ -12,5 +12,7 @@ export {
   verifyTrace,
 } from "./encode.ts";
 export { jobOf, pinsOf, type MissingValue, type Pins, type RecordedJob } from "./pin.ts";
+export { listSteps } from "./list-steps.ts";
+export { plainValue } from "./plain.ts";
 export { formatDuration, formatTrace } from "./show.ts";
 export type { FormatOptions } from "./tree-line.ts";

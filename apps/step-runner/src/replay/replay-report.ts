@@ -1,5 +1,6 @@
 import type { Terminal } from "@steps/console/terminal";
 import type { ReplayReport } from "@steps/engine";
+import type { Difference } from "@steps/trace/compare";
 
 const HEADLINES: Readonly<Record<ReplayReport["verdict"], string>> = {
   same: "The same",
@@ -28,14 +29,17 @@ export function formatReplayReport(
     ...report.reasons.map((reason) => `  ${reason}`),
     ...describeEnds(report).map((end) => `  ${end}`),
   ];
-  for (const difference of report.comparison?.differences ?? []) {
-    const step = difference.step === "" ? "job" : `step "${difference.step}"`;
-    rows.push(
-      `  ${difference.severity}: ${step} ${difference.pointer}${difference.cause === undefined ? "" : ` (${difference.cause})`}`,
-    );
-    rows.push(`    expected ${difference.expected}`, `    actual   ${difference.actual}`);
-  }
+  rows.push(...differenceRows(report.comparison?.differences ?? []));
   return `${rows.join("\n")}\n`;
+}
+
+/** Differences in words: each with what was expected and what was found. */
+export function differenceRows(differences: readonly Difference[]): string[] {
+  return differences.flatMap(({ step, severity, pointer, cause, expected, actual }) => [
+    `  ${severity}: ${step === "" ? "job" : `step "${step}"`} ${pointer}${cause === undefined ? "" : ` (${cause})`}`,
+    `    expected ${expected}`,
+    `    actual   ${actual}`,
+  ]);
 }
 
 // When both runs failed the comparison says that they are the same, but that is no success.

@@ -2,17 +2,16 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isStepsError } from "@steps/model";
 import type { PipelineTraceJson, TraceJson } from "@steps/proto";
-import { createPipelineRecorder, parsePipelineJournal } from "@steps/trace/pipeline";
+import { createPipelineRecorder } from "@steps/trace/pipeline";
 import { EngineError } from "../engine-error.ts";
 import { recover, type Recovered } from "../recover.ts";
+import { readPipelineJournal } from "./read-pipeline-journal.ts";
 import { closeRunDirectories, describeRun, isAlive, isClosed, listRuns, type RunDirectory } from "../run-directory.ts";
 
 /** The journal of a pipeline that became a trace, with those of its runs. */
 export interface RecoveredPipeline extends Omit<Recovered, "trace"> {
   readonly trace: PipelineTraceJson;
 }
-
-const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
 /**
  * Turns the journal of a pipeline, and those of its runs, into a trace: of the folder or file given, or of the newest pipeline that
@@ -25,7 +24,7 @@ export async function recoverPipeline(stateDir: string, given?: string): Promise
   const directory = given === undefined ? newestOpen(stateDir) : locate(given);
   if (directory === undefined) return undefined;
   const { journal } = directory;
-  const { events, root, isTorn } = readJournal(journal);
+  const { events, root, isTorn } = readPipelineJournal(journal);
   const recorder = createPipelineRecorder();
   for (const event of events) recorder.apply(event);
   const isFinished = events.some(({ type }) => type === "pipeline-finished");
@@ -74,12 +73,6 @@ async function recoverRuns(stateDir: string, ids: readonly string[]): Promise<Re
     }
   }
   return { found, traces, notes };
-}
-
-function readJournal(path: string): ReturnType<typeof parsePipelineJournal> {
-  const { size } = statSync(path);
-  if (size <= MAX_JOURNAL_BYTES) return parsePipelineJournal(readFileSync(path, "utf8"));
-  throw new EngineError("JOURNAL_NOT_FOUND", `Cannot read journal "${path}": it has ${size} bytes`);
 }
 
 // A run that began after the pipeline and is none of its own was killed later.

@@ -18,4 +18,5 @@ export {
   type PipelineRecorder,
 } from "../pipeline/pipeline-recorder.ts";
 export { NameMasker, redactEnd } from "../pipeline/redact-pipeline.ts";
+export { formatPipelineMarkdown, formatTraceMarkdown } from "../show-markdown.ts";
 export { formatPipelineTrace, jobsNamed } from "../pipeline/show-pipeline.ts";
