@@ -1,20 +1,18 @@
 import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
+import { errors, print } from "@steps/console/terminal";
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
-import { compileInput, compilePrototext } from "@steps/compiler";
 import type { Engine } from "@steps/engine";
 import { isStepsError, type RuntimeValue, sensitive } from "@steps/model";
 import type { InputSpec, Spec } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { formatReference, type StepReference } from "@steps/model/reference";
-import { showDiagnostics } from "../input/diagnose.ts";
+import type { StepReference } from "@steps/model/reference";
 import { stepsEnvironment, variablesFromEnvironment } from "../flags/job-flags.ts";
-import { readSource } from "../files/read-source.ts";
-import { gitFlags, readReference } from "../flags/reference-argument.ts";
+import { gitFlags } from "../flags/reference-argument.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { absolute } from "../files/absolute.ts";
+import { type Definition, readRunInput, type RunInput } from "../run/read-run-input.ts";
 import type { CommandJob } from "../run/command-job.ts";
-import { runJob } from "../run/run-job.ts";
+import { JobOutputs } from "../run/job-outputs.ts";
+import { type JobSource, runJob } from "../run/run-job.ts";
 import { MAX_TIMER_MS } from "../run/timer.ts";
 
 const flags = {
@@ -22,6 +20,9 @@ const flags = {
     summary: "Inputs of the step, read by their declared types; lists and objects are JSON; repeat for more",
   }),
   json: flag.text({ placeholder: "JSON|-", summary: "Run what this JSON says, or what standard input says" }),
+  report: flag.choice(["json"], {
+    summary: "Print the result and the outputs on standard output; the output of the steps goes to standard error then",
+  }),
   ...runFlags,
   ...grouped("Environment and secrets of the steps", {
     env: flag.commaPairs({ summary: "Variables of the environment that the step starts from; repeat for more" }),
@@ -43,12 +44,14 @@ type Options = OptionsOf<typeof flags>;
 
 export const run = defineCommand({
   name: "run",
-  summary: "Run one step, or a list of steps given as JSON",
-  usage: "[REF] [flags]",
+  summary: "Run a step, a list of steps, or a file with either",
+  usage: "[FILE|REF|-] [flags]",
   description: [
+    "FILE is a list of steps, which run in the current directory, or a step file, which is a step of its folder; what is in it tells. " +
+      "- is the same from standard input. The outputs are printed at the end, on standard error.",
     "REF names a step: a folder (./step, /opt/step), a git repository (host/group/project@REV, " +
       "host/group/project/-/dir@REV below its steps/ folder, git+https://host/project//dir@REV from its root), " +
-      "a zip file (./step.zip//dir, https://host/step.zip), or - for a definition on standard input.",
+      "or a zip file (./step.zip//dir, https://host/step.zip).",
     "A GitHub action is named as after uses: in a workflow: owner/repo@REF, owner/repo/dir@REF, docker://image, or a folder " +
       "with an action.yml.",
     "--json takes a list of steps, a definition, {spec, definition}, or a baseline message.",
@@ -58,6 +61,7 @@ export const run = defineCommand({
   flags,
   positionals: { min: 0, max: 1 },
   examples: [
+    ["step-runner run steps.yml", "run the steps in a file"],
     ["step-runner run ./greet --inputs who=world", "run the step in a folder"],
     ["step-runner run gitlab.com/group/project/-/greet@v1 --inputs who=world", "run a step of a git repository"],
     ["step-runner run owner/repo@v1 --inputs fetch-depth=0", "run a GitHub action"],
@@ -69,7 +73,7 @@ export const run = defineCommand({
 async function execute(options: Options, [named]: readonly string[]): Promise<number> {
   const { workDir = process.cwd() } = options;
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
-  const input = readDefinition(options, named);
+  const input = readRunInput(options, named);
   if (input === undefined) return COMMAND_EXITS.input.code;
   const vars = { ...variablesFromEnvironment(options), ...options.job };
   const job = {
@@ -79,48 +83,23 @@ async function execute(options: Options, [named]: readonly string[]): Promise<nu
     workDir,
     baseDir: workDir,
   } as const;
-  return runJob(options, async (engine, signal) => {
+  const outputs = new JobOutputs();
+  const source: JobSource = async (engine, signal) => {
     const given = { inputs: options.inputs, granted: Object.keys(options.secret) };
     const invoked = await giveInputs(input, given, (step) => specOf(engine, step, { ...options, workDir, signal }));
     return { ...job, ...invoked };
+  };
+  const isJson = options.report === "json";
+  return runJob(options, source, {
+    onEvent: outputs.apply,
+    printReport: isJson ? (ended) => print(`${JSON.stringify(outputs.report(ended), null, 2)}\n`) : undefined,
+    tellOutputs: () => tellOutputs(outputs),
   });
 }
 
-type Definition = Pick<CommandJob, "source" | "specDefinition" | "positionOf"> & {
-  /** The folder that local references start from. Default: the job's directory. */
-  readonly baseDir?: string;
-};
-type Input = { readonly source: string; readonly step: StepReference } | (Definition & { readonly step?: undefined });
-
-function readDefinition(options: Options, named: string | undefined): Input | undefined {
-  const messageFile = options.textProtoStepFile;
-  if (messageFile !== undefined) return readMessageFile(options, messageFile, named);
-  const json = options.json ?? (named === "-" ? "-" : undefined);
-  if (json === undefined) {
-    const step = readReference(options, named);
-    if (step === undefined)
-      throw new UsageError("No step is named", "Name one: step-runner run ./step, or give --json.");
-    return { source: formatReference(step), step };
-  }
-  if (options.json !== undefined && named !== undefined) {
-    throw new UsageError("Both a step and --json are given");
-  }
-  const source = json === "-" ? readSource("-") : { name: "<argument>", text: json };
-  const compiled = compileInput(source, { isLenient: options.lenient });
-  showDiagnostics(options, compiled.diagnostics);
-  const { specDefinition, positionOf } = compiled;
-  return specDefinition === undefined ? undefined : { source: source.name, specDefinition, positionOf };
-}
-
-// The folder of the file is the step's.
-function readMessageFile(options: Options, path: string, named: string | undefined): Input | undefined {
-  if (options.json !== undefined || named !== undefined)
-    throw new UsageError("Both --text-proto-step-file and another step are given");
-  const source = readSource(path);
-  const compiled = compilePrototext(source, { isLenient: options.lenient });
-  showDiagnostics(options, compiled.diagnostics);
-  const { specDefinition, positionOf } = compiled;
-  return specDefinition && { source: path, specDefinition, positionOf, baseDir: absolute(dirname(path)) };
+async function tellOutputs(outputs: JobOutputs): Promise<void> {
+  const table = await outputs.table();
+  if (table !== "") void errors.writeLines(`Outputs:\n${table}`);
 }
 
 /**
@@ -128,7 +107,7 @@ function readMessageFile(options: Options, path: string, named: string | undefin
  * expression, and is known to be sensitive before anything is written down.
  */
 async function giveInputs(
-  input: Input,
+  input: RunInput,
   {
     inputs: given,
     granted,

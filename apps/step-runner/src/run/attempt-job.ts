@@ -1,5 +1,5 @@
 import { errors, output } from "@steps/console/terminal";
-import type { Engine } from "@steps/engine";
+import type { Engine, RunHooks } from "@steps/engine";
 import { githubOptions } from "../flags/github-flags.ts";
 import type { RunOptions } from "../flags/run-flags.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
@@ -18,6 +18,8 @@ export interface AttemptDefaults {
   readonly place?: JobPlace;
   /** The terms that the job runs on. Default: it is tried once, and its failure is that of the command. */
   readonly terms?: AttemptTerms;
+  /** Hears the events of all attempts. Default: nobody does. */
+  readonly onEvent?: (event: Parameters<NonNullable<RunHooks["onEvent"]>>[0]) => void;
   /** Whether a shell is opened where the job has failed, after its last attempt. Default: no. */
   readonly hasShell?: boolean;
 }
@@ -57,7 +59,10 @@ export function attemptJob(
       hurry: stop.hurry,
     },
     hooks: {
-      onEvent: progress.onEvent,
+      onEvent: (event) => {
+        progress.onEvent(event);
+        defaults.onEvent?.(event);
+      },
       onProgress: progress.onProgress,
       onStep: progress.onStep,
       onOutput: (stream, chunk) => {

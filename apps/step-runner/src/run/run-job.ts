@@ -23,6 +23,8 @@ export interface RunDefaults extends AttemptDefaults {
   readonly outputFile?: string;
   /** Prints a report of the job on standard output; the output of the job goes to standard error then. Default: none. */
   readonly printReport?: ((ended: ReportedRun) => Promise<void>) | undefined;
+  /** Shows the outputs of a job that has succeeded, unless there is a report or `--quiet`. Default: nobody does. */
+  readonly tellOutputs?: () => Promise<void>;
 }
 
 /** The end of a job, for a report. */
@@ -49,6 +51,8 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   const last = await runAttempts(options, { source, engine, stop, files, defaults });
   await writeFiles(options, files, last.run);
   await tellEnd(options, files, last);
+  const tellsOutputs = !options.quiet && defaults.printReport === undefined && last.run.exitCode === 0;
+  if (tellsOutputs) await defaults.tellOutputs?.();
   const isAllowedToFail = hasFailed(last.run.outcome) && defaults.terms?.isAllowedToFail(last.run.outcome) === true;
   const { run, attempts, coverage } = last;
   await defaults.printReport?.({ run, durationMs: performance.now() - start, attempts, isAllowedToFail, coverage });
