@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "rolldown";
+import { noticesPlugin } from "./scripts/bundled-packages.mjs";
 
 // A test builds elsewhere, to compare.
 const apps = process.env["STEPS_BUNDLE_DIR"] ?? "apps";
@@ -27,7 +28,10 @@ export default defineConfig(
     input: `apps/${app}/src/main.ts`,
     platform: "node",
     resolve: { conditionNames: ["steps-source", "node", "default"] },
+    // The oldest Node of the manifests knows no `using`.
+    transform: { target: "node22.18" },
     logLevel: "warn",
+    plugins: [noticesPlugin()],
     // PGlite reads its program and its files beside its own module, so it stays a package. Others: parts of ssh2, ws and pg that are compiled for the machine where there is a compiler; all run without.
     external: ["@electric-sql/pglite", "pg-native", "cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],
     output: {

@@ -1,8 +1,9 @@
 // prepack and postpack of every published package: a packed package.json names plain versions, whoever packs it. pnpm
 // replaces `workspace:` and `catalog:` itself, npm leaves them as they are, and what it packs could not be installed.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { placesOf, repositoryUrl } from "./repository.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifestPath = join(process.cwd(), "package.json");
@@ -33,8 +34,23 @@ function writeWhole(path, text) {
 function published({ scripts, devDependencies, dependencies = {}, ...rest }) {
   void scripts;
   void devDependencies;
-  const plain = Object.entries(dependencies).map(([dependency, range]) => [dependency, versionOf(dependency, range)]);
-  return { ...rest, dependencies: Object.fromEntries(plain) };
+  const needed = rest.bin === undefined ? Object.keys(dependencies) : neededAtRunTime(Object.keys(dependencies));
+  const plain = needed.map((dependency) => [dependency, versionOf(dependency, dependencies[dependency])]);
+  return {
+    ...rest,
+    ...placesOf(repositoryUrl(), relative(root, process.cwd())),
+    dependencies: Object.fromEntries(plain),
+  };
+}
+
+/** A command is bundled: it needs the packages that its bundle still asks for by name. */
+function neededAtRunTime(dependencies) {
+  const dist = join(process.cwd(), "dist");
+  const text = readdirSync(dist)
+    .filter((name) => name.endsWith(".cjs"))
+    .map((name) => readFileSync(join(dist, name), "utf8"))
+    .join("\n");
+  return dependencies.filter((name) => ['"', "'", "`"].some((mark) => text.includes(`(${mark}${name}${mark})`)));
 }
 
 function versionOf(dependency, range) {

@@ -195,6 +195,7 @@ function sources() {
     "tsconfig.base.json",
     "tsconfig.json",
     "rolldown.config.mjs",
+    "scripts/bundled-packages.mjs",
     "scripts/code-cache.mjs",
     "scripts/code-loader.cjs",
     "scripts/setup.mjs",

@@ -19,7 +19,7 @@ describe("README.md", () => {
   test("can be pasted from top to bottom by somebody with an empty home", () => {
     const folder = mkdtempSync(join(tmpdir(), "steps-readme-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    // A clone after npm start: what is linked there is what npx finds.
+    // A clone after npm start, as far as the commands of the page see it.
     const bin = join(folder, "node_modules", ".bin");
     mkdirSync(bin, { recursive: true });
     mkdirSync(join(folder, "home"));
@@ -52,6 +52,25 @@ describe("README.md", () => {
     const own = program === "step-runner" ? shown : shown.filter((name) => name !== "completion" && name !== "man");
     const prefix = program === "step-runner" ? "" : `${program} `;
     expect(own.filter((name) => !words.has(`${prefix}${name}`))).toEqual([]);
+  });
+
+  test("calls no command by a name that a registry would look up", () => {
+    const pages = ["README.md", "docs", "examples", "apps", "packages"].flatMap((path) =>
+      spawnSync("git", ["ls-files", "-z", "--", path === "README.md" ? path : `${path}/**/*.md`], {
+        cwd: root,
+        encoding: "utf8",
+      })
+        .stdout.split("\0")
+        .filter(Boolean),
+    );
+    expect(pages).toContain("README.md");
+    const called = pages.flatMap((page) =>
+      Array.from(
+        readFileSync(join(root, page), "utf8").matchAll(/\b(?:npx|npm exec|pnpm dlx|bunx)\s+(?:-\S+\s+)*([\w@./-]+)/g),
+        ([, name = ""]) => `${page}: ${name}`,
+      ),
+    );
+    expect(called.filter((name) => !name.includes(": @steps/"))).toEqual([]);
   });
 
   test("names only flags that there are", () => {

@@ -20,7 +20,7 @@ export interface PlacedJob {
   /** The job's own folder on this machine. */
   readonly folder: string;
   readonly slot: number;
-  /** The text that `remember()` was given, also by a process that was killed; empty at first. */
+  /** The facts that `remember()` was given, also by a process that was killed; empty at first. */
   readonly remembered: Readonly<Record<string, string>>;
   /** Puts on the disk what is needed to find the place again, before it is made. */
   readonly remember: (facts: Readonly<Record<string, string>>) => void;
