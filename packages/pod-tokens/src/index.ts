@@ -19,6 +19,6 @@ export {
   type RoutableToken,
   type RoutableTokenOptions,
 } from "./runner-tokens/routable-token.ts";
-export { IDS_PER_POD, podOfId } from "./pod-ids.ts";
+export { DAEMON_NUMBER, idsOf, podOfId } from "./pod-ids.ts";
 export { hashToken, tokenFingerprint } from "./runner-tokens/token-text.ts";
 export { TokenError, type TokenErrorCode } from "./token-error.ts";

@@ -35,10 +35,13 @@ export interface TestPod {
   readonly stop: () => Promise<void>;
 }
 
+/** The settings of a pod, with the port that it listens on if somebody knew it before. */
+export type TestPodOptions = Partial<PodOptions> & { readonly port?: number };
+
 /** Starts a pod with short times. */
-export async function startPod(options: Partial<PodOptions> = {}): Promise<TestPod> {
-  const stateDir = options.stateDir ?? (await emptyState(options.databaseUrl));
-  const pod = await servePod({ pollHoldMs: 300, ...options, stateDir }, { port: 0 });
+export async function startPod({ port = 0, ...options }: TestPodOptions = {}): Promise<TestPod> {
+  const stateDir = options.stateDir ?? (await emptyState(options.databaseUrl, options.pod));
+  const pod = await servePod({ pollHoldMs: 300, ...options, stateDir }, { port });
   const { api, ...rest } = podAt(pod.url, pod.adminToken, stateDir);
   return {
     ...rest,
@@ -138,30 +141,31 @@ export async function takeJob(
 const migrations = join(import.meta.dirname, "../src/database");
 
 /** A state directory for a new pod, with a database unless it has another. */
-export async function emptyState(databaseUrl?: string): Promise<string> {
-  return databaseUrl === undefined ? await preparedState() : tempDir("steps-pod-");
+export async function emptyState(databaseUrl?: string, pod = 1): Promise<string> {
+  return databaseUrl === undefined ? await preparedState(pod) : tempDir("steps-pod-");
 }
 
-let template: Promise<string> | undefined;
+const templates = new Map<number, Promise<string>>();
 
 /** A state directory with a database that is ready: making one takes seconds, so that all tests copy the same. */
-async function preparedState(): Promise<string> {
-  template ??= prepareTemplate();
+async function preparedState(pod: number): Promise<string> {
+  const template = templates.get(pod) ?? prepareTemplate(pod);
+  templates.set(pod, template);
   const state = join(tempDir("steps-pod-"), "state");
   cpSync(await template, state, { recursive: true });
   return state;
 }
 
-async function prepareTemplate(): Promise<string> {
+async function prepareTemplate(pod: number): Promise<string> {
   const hash = createHash("sha256");
   for (const name of readdirSync(migrations, { recursive: true, encoding: "utf8" }).toSorted())
     if (name.endsWith(".ts")) hash.update(readFileSync(join(migrations, name)));
-  const folder = join(tmpdir(), `steps-pod-database-${hash.digest("hex").slice(0, 16)}`);
+  const folder = join(tmpdir(), `steps-pod-database-${hash.digest("hex").slice(0, 16)}-${pod}`);
   if (existsSync(folder)) return folder;
   const fresh = `${folder}.${process.pid}`;
   mkdirSync(fresh, { mode: 0o700 });
   // Without keys, so that no two pods of a test have the same.
-  await (await openDatabase({ stateDir: fresh, pod: 1 })).close();
+  await (await openDatabase({ stateDir: fresh, pod })).close();
   try {
     renameSync(fresh, folder);
   } catch {

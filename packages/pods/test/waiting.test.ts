@@ -2,6 +2,8 @@ import type { Database } from "../src/database/database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPipeline } from "../src/pipelines/create-pipeline.ts";
 import { openPod, type Pod } from "../src/pod/pod.ts";
+import type { ClaimedJob } from "../src/queue/claim-jobs.ts";
+import { pendingJobs } from "../src/queue/job-source.ts";
 import { JobQueue, type WaitResult } from "../src/queue/job-queue.ts";
 import { createRunner } from "../src/runners/create-runner.ts";
 import { databaseKinds, useDatabase } from "./databases.ts";
@@ -10,7 +12,7 @@ import { emptyState } from "./pod-harness.ts";
 describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
   const database = useDatabase(kind);
   let pod: Pod;
-  let queue: JobQueue;
+  let queue: JobQueue<ClaimedJob>;
   let runnerId: number;
   let statements = 0;
 
@@ -25,7 +27,7 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
         return await pod.database.query(text, values);
       },
     };
-    queue = new JobQueue(counting, 1);
+    queue = new JobQueue(counting, 1, pendingJobs(counting));
   });
 
   afterAll(async () => {
@@ -40,7 +42,7 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
   const wait = async (
     managerId: number,
     more: { ticket?: string; holdMs?: number; signal?: AbortSignal } = {},
-  ): Promise<WaitResult> =>
+  ): Promise<WaitResult<ClaimedJob>> =>
     await queue.wait({
       // Two kinds of runners.
       capability: {
@@ -59,7 +61,7 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
     });
 
   test("of a thousand one gets the job, for as many statements as there are kinds of runners", async () => {
-    const results: WaitResult[] = [];
+    const results: WaitResult<ClaimedJob>[] = [];
     const all = Array.from({ length: 1000 }, async (_, i) => results.push(await wait(i)));
     // The first claims, which find nothing.
     await expect.poll(() => statements, { timeout: 30_000 }).toBe(2);
@@ -75,7 +77,7 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
     queue.close();
     await Promise.all(all);
     expect(results.filter((one) => one.job !== undefined)).toHaveLength(1);
-    queue = new JobQueue(pod.database, 1);
+    queue = new JobQueue(pod.database, 1, pendingJobs(pod.database));
   });
 
   test("a ticket never hides a job that came before it was given", async () => {

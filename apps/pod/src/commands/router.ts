@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
 import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
-import { errors, StopSignals } from "@steps/console/terminal";
-import { formatDiagnostic } from "@steps/model/diagnostic";
+import { StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import type { RouterConfig } from "@steps/pod-router";
 import { logTo } from "../log-to.ts";
+import { readPods } from "../read-pods.ts";
 import { reportFlags } from "../pod-flags.ts";
 
 const flags = {
@@ -55,7 +53,7 @@ export const router = defineCommand({
 
 async function run({ config: path, host, port, drain, report }: Options): Promise<number> {
   if (path === undefined) throw new UsageError("--config is missing", "Name the file with the pods of the router.");
-  const config = await readConfig(path);
+  const config = await readPods(path);
   if (config === undefined) return COMMAND_EXITS.input.code;
   const { startRouter } = await import("@steps/pod-router");
   using stop = new StopSignals();
@@ -69,19 +67,4 @@ async function run({ config: path, host, port, drain, report }: Options): Promis
   await stop.asked();
   await started.close(drain);
   return 0;
-}
-
-async function readConfig(path: string): Promise<RouterConfig | undefined> {
-  const { readRouterConfig } = await import("@steps/pod-router");
-  const { config, diagnostics } = readRouterConfig({ name: path, text: readText(path) });
-  if (diagnostics.length > 0) await errors.writeLines(`${diagnostics.map(formatDiagnostic).join("\n")}\n`);
-  return config;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`Cannot read ${path}: ${(error as Error).message}`);
-  }
 }

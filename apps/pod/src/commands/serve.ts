@@ -1,5 +1,6 @@
 import { StopSignals } from "@steps/console/terminal";
-import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
+import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
+import type { DaemonAddress } from "@steps/pods";
 import { logTo } from "../log-to.ts";
 import { reportFlags, stateFlags } from "../pod-flags.ts";
 import { stateDirectory } from "../state-directory.ts";
@@ -36,6 +37,18 @@ const flags = {
   }),
   ...stateFlags,
   ...reportFlags,
+  ...grouped("Runners of the whole cluster", {
+    daemon: flag.text({
+      placeholder: "URL",
+      summary: "The daemon that gives the pod's jobs to its runners, too",
+      env: "POD_DAEMON",
+    }),
+    "daemon-token": flag.text({
+      placeholder: "TOKEN",
+      summary: 'The token of the link, which "pod create-link" prints; better in the variable',
+      env: "POD_DAEMON_TOKEN",
+    }),
+  }),
   ...grouped("Jobs", {
     "poll-hold": flag.duration({
       summary: "How long a runner's request for a job waits",
@@ -91,6 +104,7 @@ export const serve = defineCommand({
 });
 
 async function run(options: Options): Promise<number> {
+  const daemon = daemonOf(options);
   const { servePod } = await import("@steps/pods");
   using stop = new StopSignals();
   const log = logTo(options.report);
@@ -106,6 +120,7 @@ async function run(options: Options): Promise<number> {
       artifactLimit: options.artifactLimit,
       traceLimit: options.traceLimit,
       registrationToken: options.registrationToken,
+      daemon,
       log,
     },
     { host: options.host, port: options.port },
@@ -114,4 +129,16 @@ async function run(options: Options): Promise<number> {
   await stop.asked();
   await pod.stop();
   return 0;
+}
+
+function daemonOf({ daemon: url, daemonToken: token }: Options): DaemonAddress | undefined {
+  if (url === undefined && token === undefined) return undefined;
+  if (url === undefined || token === undefined)
+    throw new UsageError(
+      url === undefined ? "--daemon is missing" : "--daemon-token is missing",
+      '"pod create-link" prints both for a pod.',
+    );
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new UsageError(`--daemon "${url}" is no URL`, "Write http:// or https://, a host and perhaps a port.");
+  return { url, token };
 }

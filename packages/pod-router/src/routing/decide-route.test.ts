@@ -1,5 +1,5 @@
 import { createKeySet } from "@steps/pod-tokens/keys";
-import { IDS_PER_POD, mintBuildToken, mintRoutableToken } from "@steps/pod-tokens";
+import { idsOf, mintBuildToken, mintRoutableToken } from "@steps/pod-tokens";
 import { describe, expect, test } from "vitest";
 import { readRouterConfig } from "../index.ts";
 import { decideRoute, type RoutedRequest } from "./decide-route.ts";
@@ -50,19 +50,19 @@ describe("decideRoute()", () => {
     ["the prefix alone", { method: "GET", target: "/pods/2" }, "2 prefix /"],
     [
       "an id that the pod made",
-      { method: "PATCH", target: `/api/v4/jobs/${IDS_PER_POD + 1}/trace` },
-      `2 id /api/v4/jobs/${IDS_PER_POD + 1}/trace`,
+      { method: "PATCH", target: `/api/v4/jobs/${idsOf(2)[0]}/trace` },
+      `2 id /api/v4/jobs/${idsOf(2)[0]}/trace`,
     ],
     ["an id of a range", { method: "PUT", target: "/api/v4/jobs/5001" }, "3 id /api/v4/jobs/5001"],
     [
       "an id that is beyond the range of its maker",
-      { method: "GET", target: `/api/v4/jobs/${2 * IDS_PER_POD + 1}` },
-      `1 default /api/v4/jobs/${2 * IDS_PER_POD + 1}`,
+      { method: "GET", target: `/api/v4/jobs/${idsOf(3)[0]}` },
+      `1 default /api/v4/jobs/${idsOf(3)[0]}`,
     ],
     [
       "an id of a pipeline",
-      { method: "GET", target: `/api/pod/v1/pipelines/${IDS_PER_POD + 9}` },
-      `2 id /api/pod/v1/pipelines/${IDS_PER_POD + 9}`,
+      { method: "GET", target: `/api/pod/v1/pipelines/${idsOf(2)[0] + 8}` },
+      `2 id /api/pod/v1/pipelines/${idsOf(2)[0] + 8}`,
     ],
     ["a body that has to be read", {}, "body"],
     ["a token in the body", body({ token: runner(2) }), `2 body ${request}`],

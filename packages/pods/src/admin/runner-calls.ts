@@ -1,6 +1,7 @@
+import { DAEMON_NUMBER } from "@steps/pod-tokens";
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
-import type { Pod } from "../pod/pod.ts";
+import type { RunnerHome } from "../pod/pod.ts";
 import { PATH_PATTERN } from "../projects/ensure-project.ts";
 import { RUNNER_HINT } from "../queue/job-queue.ts";
 import { changeRunner, type RunnerChange } from "../runners/change-runner.ts";
@@ -25,8 +26,11 @@ export interface NewRunner {
 }
 
 /** `POST /runners`: creates a runner and tells its token, this once. */
-export async function postRunner(pod: Pod, exchange: Exchange): Promise<void> {
+export async function postRunner(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = checkRunner(await readJson(exchange, MAX_BYTES)) as NewRunner;
+  const isOfAll = request.group === undefined && (request.projects ?? []).length === 0;
+  if (pod.settings.pod === DAEMON_NUMBER && !isOfAll)
+    throw new HttpError(400, "A runner of a group or of projects is created at their pod, not at the daemon");
   const settings: RunnerSettings = {
     projects: request.projects,
     group: request.group,
@@ -48,12 +52,12 @@ export async function postRunner(pod: Pod, exchange: Exchange): Promise<void> {
 }
 
 /** `GET /runners`. */
-export async function getRunners(pod: Pod, exchange: Exchange): Promise<void> {
+export async function getRunners(pod: RunnerHome, exchange: Exchange): Promise<void> {
   exchange.json(200, await listRunners(pod.database));
 }
 
 /** `PATCH /runners/:id`: changes what the request names. */
-export async function patchRunner(pod: Pod, exchange: Exchange, id: number): Promise<void> {
+export async function patchRunner(pod: RunnerHome, exchange: Exchange, id: number): Promise<void> {
   const change = checkRunner(await readJson(exchange, MAX_BYTES)) as RunnerChange;
   const outcome = await pod.database.transaction(async (sql) => await changeRunner(sql, id, change));
   if (outcome === "unknown") throw new HttpError(404, `There is no runner ${id}`);
@@ -65,7 +69,7 @@ export async function patchRunner(pod: Pod, exchange: Exchange, id: number): Pro
 }
 
 /** `DELETE /runners/:id`: removes a runner. Jobs that it has go on. */
-export async function deleteRunner(pod: Pod, exchange: Exchange, id: number): Promise<void> {
+export async function deleteRunner(pod: RunnerHome, exchange: Exchange, id: number): Promise<void> {
   const removed = await pod.database.query("DELETE FROM runners WHERE id = $1 RETURNING id", [id]);
   if (removed.length === 0) throw new HttpError(404, `There is no runner ${id}`);
   pod.database.hint(`${RUNNER_HINT}${id}`);

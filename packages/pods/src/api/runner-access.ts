@@ -2,12 +2,12 @@ import { tokenFingerprint } from "@steps/pod-tokens";
 import { tokensOf } from "@steps/runner-api";
 import { HttpError } from "../http/http-error.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Pod } from "../pod/pod.ts";
+import type { RunnerHome } from "../pod/pod.ts";
 import { findRunner, type Runner } from "../runners/runner.ts";
 
 /** Finds the runner that asks. @throws {HttpError} 403 when no token is that of a runner */
 export async function accessRunner(
-  pod: Pod,
+  pod: RunnerHome,
   exchange: Exchange,
   bodyToken?: string,
 ): Promise<{ readonly runner: Runner; readonly token: string }> {

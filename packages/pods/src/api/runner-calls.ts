@@ -11,7 +11,7 @@ import {
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
 import { readParameters } from "../http/read-parameters.ts";
-import type { Pod } from "../pod/pod.ts";
+import type { RunnerHome } from "../pod/pod.ts";
 import { RUNNER_HINT } from "../queue/job-queue.ts";
 import { createRunner } from "../runners/create-runner.ts";
 import { readSettings } from "../runners/read-settings.ts";
@@ -20,7 +20,7 @@ import { timeOf } from "../runners/runner.ts";
 import { accessRunner } from "./runner-access.ts";
 
 /** `POST /runners`: registers a runner with the registration token, where the pod has one. */
-export async function registerRunner(pod: Pod, exchange: Exchange): Promise<void> {
+export async function registerRunner(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, REGISTER_REQUEST);
   const { registrationToken } = pod.settings;
   if (registrationToken === undefined)
@@ -38,7 +38,7 @@ export async function registerRunner(pod: Pod, exchange: Exchange): Promise<void
 }
 
 /** `POST /runners/verify`: says whether a token is that of a runner. */
-export async function verifyRunner(pod: Pod, exchange: Exchange): Promise<void> {
+export async function verifyRunner(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, VERIFY_REQUEST);
   const { runner, token } = await accessRunner(pod, exchange, request.token);
   if (request.system_id !== undefined)
@@ -48,7 +48,7 @@ export async function verifyRunner(pod: Pod, exchange: Exchange): Promise<void> 
 }
 
 /** `DELETE /runners`: removes the runner that asks, with all its machines. */
-export async function removeRunner(pod: Pod, exchange: Exchange): Promise<void> {
+export async function removeRunner(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, TOKEN_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   await pod.database.query("DELETE FROM runners WHERE id = $1", [runner.id]);
@@ -58,7 +58,7 @@ export async function removeRunner(pod: Pod, exchange: Exchange): Promise<void> 
 }
 
 /** `DELETE /runners/managers`: forgets one machine of the runner that asks. */
-export async function removeManager(pod: Pod, exchange: Exchange): Promise<void> {
+export async function removeManager(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, MANAGER_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   if (request.system_id === undefined) throw new HttpError(400, "400 Bad Request: system_id is missing");
@@ -68,7 +68,7 @@ export async function removeManager(pod: Pod, exchange: Exchange): Promise<void>
 }
 
 /** `POST /runners/reset_authentication_token`: gives the runner that asks a new token. */
-export async function resetRunnerToken(pod: Pod, exchange: Exchange): Promise<void> {
+export async function resetRunnerToken(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, TOKEN_REQUEST);
   const { runner } = await accessRunner(pod, exchange, request.token);
   const { token, expiresAt } = await resetToken(pod.database, pod.settings.pod, runner);
@@ -77,7 +77,7 @@ export async function resetRunnerToken(pod: Pod, exchange: Exchange): Promise<vo
 }
 
 /** `GET /runners/router/discovery`: there is no other way to jobs than this API. */
-export async function discoverRouter(pod: Pod, exchange: Exchange): Promise<void> {
+export async function discoverRouter(pod: RunnerHome, exchange: Exchange): Promise<void> {
   await accessRunner(pod, exchange);
   throw new HttpError(501, "501 Not Implemented");
 }

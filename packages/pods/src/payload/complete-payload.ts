@@ -30,8 +30,11 @@ export interface CompletedPayload {
   readonly token: string;
 }
 
+/** The part of a runner that its jobs are told. */
+type PayloadRunner = Pick<Runner, "id" | "description" | "tags">;
+
 /** Puts the payload of a claimed job together. @throws when what was stored makes none */
-export function completePayload(pod: Pod, job: ClaimedJob, runner: Runner, managerId: number): CompletedPayload {
+export function completePayload(pod: Pod, job: ClaimedJob, runner: PayloadRunner, managerId: number): CompletedPayload {
   const bound = job.bound as Bound;
   const token = mintBuildToken(pod.keys.active, {
     issuer: pod.issuer,
@@ -88,7 +91,7 @@ function aboutJob(pod: Pod, job: ClaimedJob): JobPayload["job_info"] {
 }
 
 /** The values that are known only now. They stand last, so that no definition can say otherwise. */
-function ownVariables(pod: Pod, job: ClaimedJob, runner: Runner, token: string): JobPayload["variables"] {
+function ownVariables(pod: Pod, job: ClaimedJob, runner: PayloadRunner, token: string): JobPayload["variables"] {
   const url = pod.settings.url ?? "";
   const plain = {
     CI_JOB_ID: String(job.id),

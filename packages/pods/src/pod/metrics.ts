@@ -28,6 +28,9 @@ const COUNTERS = {
   http_requests_total: "Requests by route and status.",
   jobs_assigned_total: "Jobs that were given to a runner.",
   jobs_released_total: "Jobs that were given to a runner which had gone, and put back at once.",
+  offer_claims_total: "Claims of a daemon at the pod that owns the job, by outcome.",
+  offer_news_total: "Jobs whose state a pod told its daemon.",
+  offer_sessions_total: "Times that a pod told its daemon all that it offers.",
   jobs_reoffered_total: "Jobs whose runner did not confirm them in time, and that were put back.",
   jobs_ended_total: "Jobs that ended, by state.",
   attempts_superseded_total:

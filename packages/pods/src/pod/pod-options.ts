@@ -20,8 +20,16 @@ export interface PodOptions {
   readonly registrationToken?: string | undefined;
   /** Seconds without a word of its runner after which a running job has failed. Default: one hour. */
   readonly silenceSeconds?: number | undefined;
+  /** The daemon that hands the jobs of the pod to runners of all pods, too. Default: none. */
+  readonly daemon?: DaemonAddress | undefined;
   /** Takes what the pod has to tell: no line holds a token. */
   readonly log?: PodLog | undefined;
+}
+
+/** Where a daemon is, and the token of the pod's link with it. */
+export interface DaemonAddress {
+  readonly url: string;
+  readonly token: string;
 }
 
 /** Takes one event of a pod with its facts. */
@@ -34,4 +42,4 @@ export type PodLog = (
 /** The settings with their defaults. */
 export type PodSettings = Required<Omit<PodOptions, Optional>> & Pick<PodOptions, Optional>;
 
-type Optional = "databaseUrl" | "url" | "registrationToken";
+type Optional = "databaseUrl" | "url" | "registrationToken" | "daemon";

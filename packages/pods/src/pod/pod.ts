@@ -4,7 +4,9 @@ import { MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { PodKeys } from "../keys/pod-keys.ts";
+import type { ClaimedJob } from "../queue/claim-jobs.ts";
 import { JobQueue } from "../queue/job-queue.ts";
+import { pendingJobs } from "../queue/job-source.ts";
 import { Managers } from "../runners/managers.ts";
 import { databaseTraces } from "../traces/database-traces.ts";
 import { fileTraces } from "../traces/file-traces.ts";
@@ -20,7 +22,7 @@ export interface Pod {
   readonly uuid: string;
   readonly database: Database;
   readonly keys: PodKeys;
-  readonly queue: JobQueue;
+  readonly queue: JobQueue<ClaimedJob>;
   readonly managers: Managers;
   readonly traces: TraceStore;
   readonly artifactFolder: string;
@@ -30,10 +32,13 @@ export interface Pod {
   readonly close: () => Promise<void>;
 }
 
+/** The part of a pod that keeps runners and answers them; a daemon has it, too. */
+export type RunnerHome = Pick<Pod, "settings" | "database" | "managers" | "metrics">;
+
 const MIB = 1024 * 1024;
 
 /** The settings with their defaults. */
-function settingsOf(options: PodOptions): PodSettings {
+export function settingsOf(options: PodOptions): PodSettings {
   return {
     pod: options.pod ?? 1,
     stateDir: options.stateDir,
@@ -45,6 +50,7 @@ function settingsOf(options: PodOptions): PodSettings {
     traceLimit: options.traceLimit ?? 64 * MIB,
     registrationToken: options.registrationToken,
     silenceSeconds: options.silenceSeconds ?? 3600,
+    daemon: options.daemon,
     log: options.log ?? (() => {}),
   };
 }
@@ -62,7 +68,7 @@ export async function openPod(options: PodOptions): Promise<Pod> {
   mkdirSync(join(artifactFolder, "incoming"), { recursive: true, mode: 0o700 });
   const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
   const [row] = await database.query<{ uuid: string }>("SELECT uuid FROM pod");
-  const queue = new JobQueue(database, pod);
+  const queue = new JobQueue(database, pod, pendingJobs(database));
   return {
     settings,
     issuer: `urn:steps:pod:${pod}`,

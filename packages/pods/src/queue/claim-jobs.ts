@@ -104,7 +104,7 @@ WITH slots AS (
   JOIN slots s ON s.turn = c.place
 ), assigned AS (
   UPDATE jobs j SET
-    state = 'assigned', attempt = j.attempt + 1, offers = j.offers + 1,
+    state = 'assigned', attempt = j.attempt + 1, offers = j.offers + 1, claim_id = NULL,
     runner_id = p.runner_id, manager_id = p.manager_id, cancel_gracefully = p.graceful,
     lease_expires_at = now() + make_interval(secs => p.lease_s), assigned_at = now(), seen_at = now(), started_at = NULL,
     granted_timeout_s = least(j.timeout_s, p.maximum_timeout_s)

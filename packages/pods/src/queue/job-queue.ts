@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "../database/database.ts";
 import { type Capability, fingerprintOf } from "./capability.ts";
-import { type ClaimedJob, claimJobs, type Slot } from "./claim-jobs.ts";
-import { releaseJob } from "./enqueue-jobs.ts";
+import type { Slot } from "./claim-jobs.ts";
+import type { JobSource, SlotJob } from "./job-source.ts";
 import { QueueGroup, type Waiter } from "./queue-group.ts";
 
 /** How a request for a job waits. */
@@ -17,8 +17,8 @@ export interface WaitOptions {
 }
 
 /** The answer to a request, and the ticket for the next one. */
-export interface WaitResult {
-  readonly job: ClaimedJob | undefined;
+export interface WaitResult<Job> {
+  readonly job: Job | undefined;
   readonly ticket: string;
 }
 
@@ -36,19 +36,20 @@ const IDLE_GROUP_MS = 180_000;
  * The requests that wait in this process. There is one claim at a time for all requests of the same capability, so that a new job costs
  * as many statements as there are kinds of runners, however many of them wait.
  */
-export class JobQueue {
-  readonly #database: Database;
+export class JobQueue<Job extends SlotJob> {
+  readonly #source: JobSource<Job>;
   /** Tickets of another process, or of an earlier one, have another name here and never hide a job. */
   readonly #name: string;
-  readonly #groups = new Map<string, QueueGroup>();
+  readonly #groups = new Map<string, QueueGroup<Job>>();
   readonly #tick: NodeJS.Timeout;
   readonly #waitingOf = new Map<number, number>();
   #waiting = 0;
   #version = 0;
   #isClosed = false;
 
-  constructor(database: Database, pod: number) {
-    this.#database = database;
+  /** The database gives the hints. */
+  constructor(database: Pick<Database, "onHint">, pod: number, source: JobSource<Job>) {
+    this.#source = source;
     this.#name = `${pod}.${randomBytes(6).toString("hex")}`;
     database.onHint((text) => {
       if (text === "queue") this.wake();
@@ -68,7 +69,7 @@ export class JobQueue {
   }
 
   /** Waits for a job, at most as long as the request is held. @throws what a claim threw */
-  async wait({ capability, slot, ticket, holdMs, signal }: WaitOptions): Promise<WaitResult> {
+  async wait({ capability, slot, ticket, holdMs, signal }: WaitOptions): Promise<WaitResult<Job>> {
     const group = this.#groupOf(capability);
     if (this.#isClosed || holdMs <= 0) return await this.#ask(group, slot, signal);
     if (ticket !== this.#ticketOf(group.version) || group.settled !== group.version) group.isDirty = true;
@@ -99,10 +100,10 @@ export class JobQueue {
       for (const waiter of group.waiters) if (waiter.slot.runnerId === runnerId) this.#end(group, waiter);
   }
 
-  #groupOf(capability: Capability): QueueGroup {
+  #groupOf(capability: Capability): QueueGroup<Job> {
     const key = fingerprintOf(capability);
     const known = this.#groups.get(key);
-    const group = known ?? new QueueGroup(capability, ++this.#version);
+    const group = known ?? new QueueGroup<Job>(capability, ++this.#version);
     if (known === undefined) this.#groups.set(key, group);
     group.lastUsed = Date.now();
     return group;
@@ -113,17 +114,17 @@ export class JobQueue {
   }
 
   /** One claim for a request that is not held. */
-  async #ask(group: QueueGroup, slot: Slot, signal: AbortSignal): Promise<WaitResult> {
+  async #ask(group: QueueGroup<Job>, slot: Slot, signal: AbortSignal): Promise<WaitResult<Job>> {
     const ticket = this.#ticketOf(group.version);
     if (this.#isClosed) return { job: undefined, ticket };
-    const [job] = await claimJobs(this.#database, group.capability, [slot]);
+    const [job] = await this.#source.claim(group.capability, [slot]);
     if (job !== undefined && signal.aborted) await this.release(job);
     return { job, ticket };
   }
 
-  async #hold(group: QueueGroup, slot: Slot, holdMs: number, signal: AbortSignal): Promise<ClaimedJob | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<ClaimedJob | undefined>();
-    const waiter: Waiter = {
+  async #hold(group: QueueGroup<Job>, slot: Slot, holdMs: number, signal: AbortSignal): Promise<Job | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Job | undefined>();
+    const waiter: Waiter<Job> = {
       slot,
       isThere: () => !signal.aborted,
       isOver: false,
@@ -153,30 +154,29 @@ export class JobQueue {
     else this.#waitingOf.set(managerId, count);
   }
 
-  #end(group: QueueGroup, waiter: Waiter): void {
+  #end(group: QueueGroup<Job>, waiter: Waiter<Job>): void {
     // A claim may have a job for it already: then the job is what it gets.
     if (group.claiming.has(waiter)) waiter.isOver = true;
     else group.drop(waiter);
   }
 
-  async #serve(group: QueueGroup): Promise<void> {
+  async #serve(group: QueueGroup<Job>): Promise<void> {
     if (group.isServed) return;
     group.isServed = true;
     while (group.isDirty && group.waiters.size > 0) await this.#claim(group);
     group.isServed = false;
   }
 
-  async #claim(group: QueueGroup): Promise<void> {
+  async #claim(group: QueueGroup<Job>): Promise<void> {
     group.isDirty = false;
     const { version } = group;
     const waiters = group.take(BATCH);
     try {
-      const jobs = await claimJobs(
-        this.#database,
+      const jobs = await this.#source.claim(
         group.capability,
         waiters.map(({ slot }) => slot),
       );
-      for (const job of jobs) this.#give(group, waiters[job.slot] as Waiter, job);
+      for (const job of jobs) this.#give(group, waiters[job.slot] as Waiter<Job>, job);
       if (jobs.length === waiters.length) group.isDirty = true;
       else group.settled = version;
     } catch (error) {
@@ -186,7 +186,7 @@ export class JobQueue {
     group.finishClaim();
   }
 
-  #give(group: QueueGroup, waiter: Waiter, job: ClaimedJob): void {
+  #give(group: QueueGroup<Job>, waiter: Waiter<Job>, job: Job): void {
     group.waiters.delete(waiter);
     if (waiter.isThere()) return waiter.settle({ job });
     waiter.settle({ job: undefined });
@@ -195,9 +195,8 @@ export class JobQueue {
   }
 
   /** Puts a job back that could not be handed over. */
-  async release({ id, attempt }: Pick<ClaimedJob, "id" | "attempt">): Promise<void> {
-    const isPending = await this.#database.transaction(async (sql) => await releaseJob(sql, id, attempt));
-    if (isPending) this.#database.hint("queue");
+  async release(job: Job): Promise<void> {
+    await this.#source.release(job);
   }
 
   async #tickSafely(): Promise<void> {
@@ -205,8 +204,7 @@ export class JobQueue {
       if (group.waiters.size === 0 && Date.now() - group.lastUsed > IDLE_GROUP_MS) this.#groups.delete(key);
     if (this.#waiting === 0) return;
     try {
-      const [row] = await this.#database.query<{ some: boolean }>("SELECT EXISTS (SELECT FROM pending_jobs) AS some");
-      if (row?.some === true) this.wake();
+      if (await this.#source.hasJobs()) this.wake();
     } catch {
       // The next request that claims tells its caller about the database.
     }

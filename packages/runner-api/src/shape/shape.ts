@@ -15,12 +15,14 @@ const MAX_TEXT = 16 * 1024 * 1024;
 const MAX_ITEMS = 50_000;
 const MAX_DEPTH = 64;
 
+/** A text, not too long. */
 export function text(value: unknown, place: Place): string {
   if (typeof value !== "string") throw wrong(place, value, "a string");
   if (value.length > MAX_TEXT) throw new RunnerApiError("MESSAGE_TOO_LARGE", `${place.path}: the text is too long`);
   return value;
 }
 
+/** True or false. */
 export function flag(value: unknown, place: Place): boolean {
   if (typeof value !== "boolean") throw wrong(place, value, "true or false");
   return value;
@@ -39,6 +41,7 @@ export function count(value: unknown, place: Place): number {
   return number;
 }
 
+/** Any number but infinity and what is none. */
 export function number(value: unknown, place: Place): number {
   if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(place, value, "a number");
   return value;

@@ -1,0 +1,30 @@
+import type { ServedPod } from "../serve/serve-pod.ts";
+import { type ListenOptions, serveRoutes } from "../serve/serve-routes.ts";
+import { openDaemon } from "./daemon.ts";
+import type { DaemonOptions } from "./daemon-options.ts";
+import { daemonRoutes } from "./daemon-routes.ts";
+
+/**
+ * Serves a daemon: runners of the whole cluster ask it for jobs, which it claims at the pods that offer them. Its address is written into the
+ * state directory, as that of a pod is.
+ *
+ * @throws {DatabaseError} when the database cannot be used; the system's error when the port is taken
+ */
+export async function serveDaemon(options: DaemonOptions, where: ListenOptions): Promise<ServedPod> {
+  const daemon = await openDaemon(options);
+  try {
+    const { url, adminToken, close } = await serveRoutes(daemon, (token) => daemonRoutes(daemon, token), where);
+    return {
+      url,
+      adminToken,
+      async stop() {
+        daemon.queue.close();
+        await close(async () => {});
+        await daemon.close();
+      },
+    };
+  } catch (error) {
+    await daemon.close();
+    throw error;
+  }
+}
