@@ -14,6 +14,8 @@ export const program: Program = {
     validate: async () => (await import("./commands/validate.ts")).validate,
     explain: async () => (await import("./commands/explain.ts")).explain,
     lock: async () => (await import("./commands/lock.ts")).lock,
+    init: async () => (await import("./commands/init.ts")).init,
+    test: async () => (await import("./commands/test.ts")).test,
     replay: async () => (await import("./commands/replay.ts")).replay,
     "set-output": async () => (await import("./commands/set-output.ts")).setOutput,
     "set-export": async () => (await import("./commands/set-export.ts")).setExport,
@@ -38,7 +40,7 @@ export const program: Program = {
   },
   headings: {
     Run: ["run", "ci", "local", "pipeline", "replay"],
-    "Write and check steps": ["validate", "explain", "compile", "lock"],
+    "Write and check steps": ["init", "test", "validate", "explain", "compile", "lock"],
     "Inside a step": ["set-output", "set-export"],
     "Traces and components": [
       "trace ls",

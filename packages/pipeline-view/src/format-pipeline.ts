@@ -79,8 +79,8 @@ export function formatJunit(rows: readonly PipelineRow[], name: string): string 
 
 const ENTITIES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };
 
-// Control characters are not allowed in XML, not even as entities.
-function escapeXml(text: string): string {
+/** Text for an element or an attribute of XML. Control characters are not allowed there, not even as entities. */
+export function escapeXml(text: string): string {
   return text
     .replaceAll(/[<>&"]/g, (sign) => ENTITIES[sign] ?? "")
     .replaceAll(/[\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]/g, "\uFFFD");

@@ -1,6 +1,6 @@
 export { alignColumns, escapeCell, firstLine } from "./columns.ts";
 export { formatCoverage } from "./format-coverage.ts";
-export { formatTable } from "./format-pipeline.ts";
+export { escapeXml, formatTable } from "./format-pipeline.ts";
 export { LinePrefix } from "./line-prefix.ts";
 export { type PipelineRow, PipelineRows, SEPARATOR } from "./pipeline-rows.ts";
 export { pipelineExitCode, statusOf } from "./pipeline-status.ts";
