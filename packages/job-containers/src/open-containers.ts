@@ -8,7 +8,7 @@ import { messageOf } from "@steps/model";
 import { printable } from "@steps/model/bounded-text";
 import { runBriefly } from "@steps/platform/processes";
 import { ensureImage, type ImageFacts } from "./image.ts";
-import type { Prepared, Preparation } from "./inside/preparation.ts";
+import type { Preparation } from "./inside/preparation.ts";
 import {
   createJobFolder,
   fillJobFolder,
@@ -18,7 +18,7 @@ import {
   removeJobFolder,
 } from "./job-folder.ts";
 import { PROGRAM, PROGRAM_DIR, RUN_DIR, SOCKET } from "./places.ts";
-import { type ClientCommand, insideArguments, jobCommand, serviceCommand } from "./start-command.ts";
+import { type ClientCommand, insideArguments, jobCommand, readPrepared, serviceCommand } from "./start-command.ts";
 import { removeJob, restoreArguments, restoreWords } from "./sweep.ts";
 import type { WantedContainers, WantedService } from "./wanted.ts";
 
@@ -294,12 +294,4 @@ function dialWhile(dial: Dial, findProblem: () => Promise<string | undefined>): 
       throw new DialError("NO_SERVICE", problem, { cause, isPermanent: true });
     }
   };
-}
-
-function readPrepared(text: string): Prepared | undefined {
-  try {
-    return JSON.parse(text) as Prepared;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { bindOption, clientVariables, type ContainerCli, passVariables } from "@steps/containers";
+import type { AwaitedService, Preparation, Prepared } from "./inside/preparation.ts";
 import type { Restored } from "./job-folder.ts";
 import { PROGRAM, PROGRAM_DIR, RUN_DIR, SOCKET } from "./places.ts";
 import type { SharedFolder, WantedContainers, WantedImage, WantedService } from "./wanted.ts";
@@ -28,6 +29,27 @@ export interface OwnFolders {
 /** The variable in which GitLab's runner leaves the arguments of a program, for images whose entry point drops them. */
 const ARGV_VARIABLE = "_GITLAB_RUNNER_HELPER_NATIVE_STEPS_ARGV";
 
+/** The words that start our service as the first process of a job's container. */
+export function serviceWords(flags: readonly string[]): readonly string[] {
+  const args = ["serve", `--socket=${SOCKET}`, `--state-dir=${RUN_DIR}/state`, `--cache-dir=${RUN_DIR}/cache`];
+  return [PROGRAM, ...args, ...flags];
+}
+
+/** The words that wait in there for services; `readPrepared()` reads the answer. @param timeoutMs for all of them */
+export function awaitArguments(services: readonly AwaitedService[], timeoutMs: number): readonly string[] {
+  const preparation: Preparation = { reference: PROGRAM_DIR, own: [], open: [], services, timeoutMs };
+  return [PROGRAM, "job-container", "prepare", JSON.stringify(preparation)];
+}
+
+/** The answer of a preparation; `undefined` for a text that is none. */
+export function readPrepared(text: string): Prepared | undefined {
+  try {
+    return JSON.parse(text) as Prepared;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The command that starts the container of a job: the service is its first process, by the entry point if there is one. */
 export function jobCommand(
   place: ContainerPlace,
@@ -35,8 +57,7 @@ export function jobCommand(
   { folders, serveFlags }: { readonly folders: OwnFolders; readonly serveFlags: readonly string[] },
 ): ClientCommand {
   const { image, project, isPrivileged } = wanted;
-  const args = ["serve", `--socket=${SOCKET}`, `--state-dir=${RUN_DIR}/state`, `--cache-dir=${RUN_DIR}/cache`];
-  const words = [PROGRAM, ...args, ...serveFlags];
+  const words = serviceWords(serveFlags);
   const variables = { [ARGV_VARIABLE]: Buffer.from(JSON.stringify(words.slice(1))).toString("base64") };
   const options = [...mountsOf(wanted, folders), `--workdir=${project.target}`, "--network-alias=build"];
   return runCommand(place, image, { variables, options, words, isPrivileged });

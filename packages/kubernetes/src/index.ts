@@ -5,8 +5,16 @@ export type {
   KubernetesAccessSource,
   KubernetesTls,
 } from "./access/kubernetes-access.ts";
+export {
+  type KubernetesObject,
+  kubernetesObjects,
+  type KubernetesObjects,
+  type ObjectKind,
+  type ObjectName,
+} from "./api/kubernetes-objects.ts";
 export { isMissingProgram, type ExecOutcome } from "./exec/exec-outcome.ts";
 export type { ExecStream } from "./exec/exec-stream.ts";
+export { runExec, type ExecResult } from "./exec/run-exec.ts";
 export { startExec, type ExecOptions, type ExecSession } from "./exec/start-exec.ts";
 export { KubernetesError, type KubernetesErrorCode } from "./kubernetes-error.ts";
 export { explainPod } from "./pod/explain-pod.ts";

@@ -3,6 +3,7 @@ export {
   type DockerConfig,
   type ExecutorName,
   EXECUTORS,
+  type KubernetesConfig,
   type RunnerConfig,
   type RunnersConfig,
   type SshConfig,

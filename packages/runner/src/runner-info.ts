@@ -43,6 +43,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 const MORE: Readonly<Record<ExecutorName, ReadonlySet<string>>> = {
   host: new Set(["shared"]),
   ssh: new Set(["shared"]),
+  kubernetes: new Set([...IN_CONTAINERS, "service_multiple_aliases", "service_executor_opts"]),
   docker: new Set([...IN_CONTAINERS, "service_multiple_aliases", "service_executor_opts"]),
 };
 

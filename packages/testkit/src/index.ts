@@ -14,6 +14,8 @@ export type { Intervention, ServedRequest } from "./http-intervention.ts";
 export { buildZip } from "./zip-builder.ts";
 export type { ZipEntryInput, ZipOptions } from "./zip-builder.ts";
 export { writeKubeconfig } from "./write-kubeconfig.ts";
+export { DockerNode } from "./docker-node.ts";
+export { type ClusterObject, ClusterObjects } from "./kubernetes-cluster.ts";
 export { startKubernetesServer } from "./kubernetes-server.ts";
 export type { KubernetesRequest, KubernetesServer, KubernetesServerOptions } from "./kubernetes-server.ts";
 export type { KubernetesPod } from "./kubernetes-server-objects.ts";

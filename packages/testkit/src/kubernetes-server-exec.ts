@@ -53,6 +53,8 @@ export interface ExecOptions {
   readonly protocol: string;
   readonly fault: ExecFault;
   readonly env: NodeJS.ProcessEnv;
+  /** What is run, when it is not what was asked for. */
+  readonly command?: readonly string[] | undefined;
   /** Containerd's way to say that a program is missing is a failed status; Docker's is exit code 127 (126) with a text. */
   readonly missingProgram: "exit-code" | "status";
 }
@@ -103,7 +105,8 @@ function run(
   options: ExecOptions,
   exited: (code: number) => void,
 ): ChildProcessWithoutNullStreams {
-  const { argv, query } = options.session;
+  const { query } = options.session;
+  const argv = options.command ?? options.session.argv;
   const child = spawn(argv[0] ?? "", argv.slice(1), { env: options.env, stdio: "pipe", detached: true });
   let missing: NodeJS.ErrnoException | undefined;
   child.on("error", (error) => (missing = error));

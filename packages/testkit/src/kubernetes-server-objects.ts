@@ -9,6 +9,8 @@ export interface KubernetesPod {
   readonly containers?: readonly string[];
   /** Only in a running pod programs can be started; `Running` when absent. */
   readonly phase?: "Pending" | "Running" | "Succeeded" | "Failed";
+  /** The command that runs in place of one that is asked for: default, that one on this machine. */
+  readonly commandOf?: (container: string, argv: readonly string[]) => readonly string[];
   /** Environment of the programs; this process's own when absent. */
   readonly env?: NodeJS.ProcessEnv;
   /** The output of `kubectl logs`. */

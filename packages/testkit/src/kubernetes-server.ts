@@ -3,7 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
+import { dockerName } from "./docker-node.ts";
+import type { ClusterObjects } from "./kubernetes-cluster.ts";
 import { startExec } from "./kubernetes-server-exec.ts";
 import type { ExecFault, ExecSession } from "./kubernetes-server-exec.ts";
 import { discovery, failure, podObject } from "./kubernetes-server-objects.ts";
@@ -33,6 +36,8 @@ export interface KubernetesServerOptions {
   /** Faults of the next exec, asked at each. */
   readonly onExec?: (count: number) => ExecFault | undefined;
   readonly missingProgram?: "exit-code" | "status";
+  /** Pods and secrets that clients make, besides those that are given. */
+  readonly objects?: ClusterObjects;
 }
 
 /** A stand-in for the API server of a cluster, as far as `kubectl exec` and `kubectl logs` need it. */
@@ -129,7 +134,23 @@ function describe(request: IncomingMessage, options: KubernetesServerOptions): K
   };
 }
 
+const OBJECT_PATH = /^\/api\/v1\/namespaces\/[^/]+\/(?:pods|secrets)(?:\/[^/]+)?$/u;
 const POD_PATH = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(?:\/(log|exec))?$/u;
+
+/** A pod that was given, or one that was made and runs by Docker. */
+function findPod({ pods, options }: State, namespace: string, name: string): KubernetesPod | undefined {
+  const given = pods.get(`${namespace}/${name}`);
+  const made = given === undefined ? options.objects?.find("pods", namespace, name) : undefined;
+  if (made === undefined) return given;
+  const { containers } = made["spec"] as { containers: readonly { name: string }[] };
+  return {
+    namespace,
+    name,
+    containers: containers.map((container) => container.name),
+    phase: (made["status"] as { phase: NonNullable<KubernetesPod["phase"]> }).phase,
+    commandOf: (container, argv) => ["docker", "exec", "--interactive", dockerName(made, container), ...argv],
+  };
+}
 
 function serve(request: IncomingMessage, response: ServerResponse, state: State): void {
   const seen = describe(request, state.options);
@@ -137,8 +158,16 @@ function serve(request: IncomingMessage, response: ServerResponse, state: State)
   const refused = refusal(seen, state.options);
   if (refused === "hang") return;
   if (refused !== undefined) return sendJson(response, refused.status, refused.body);
+  const { objects } = state.options;
+  if (objects !== undefined && OBJECT_PATH.test(seen.path)) {
+    void buffer(request).then(
+      (body) => objects.answer({ ...seen, body }, response),
+      () => response.destroy(),
+    );
+    return;
+  }
   const [, namespace = "", name = "", sub] = POD_PATH.exec(seen.path) ?? [];
-  const pod = state.pods.get(`${namespace}/${name}`);
+  const pod = findPod(state, namespace, name);
   const object = discovery(seen.path);
   if (object !== undefined) return sendJson(response, 200, object);
   if (name === "")
@@ -185,11 +214,12 @@ function upgrade(parts: { request: IncomingMessage; socket: Duplex; head: Buffer
   state.kills.push(kill);
 }
 
-type ExecPlan = Pick<Parameters<typeof startExec>[1], "session" | "protocol" | "env">;
+type ExecPlan = Pick<Parameters<typeof startExec>[1], "session" | "protocol" | "env" | "command">;
 
-function execRefusal(seen: KubernetesRequest, { pods, options }: State): { status: number; body: object } | ExecPlan {
+function execRefusal(seen: KubernetesRequest, state: State): { status: number; body: object } | ExecPlan {
+  const { options } = state;
   const [, namespace = "", name = "", sub] = POD_PATH.exec(seen.path) ?? [];
-  const pod = pods.get(`${namespace}/${name}`);
+  const pod = findPod(state, namespace, name);
   if (sub !== "exec") return failure(404, "NotFound", "the server could not find the requested resource");
   if (pod === undefined) return failure(404, "NotFound", `pods ${JSON.stringify(name)} not found`);
   const containers = pod.containers ?? ["main"];
@@ -212,7 +242,8 @@ function execRefusal(seen: KubernetesRequest, { pods, options }: State): { statu
   const protocol = offered.find((item) => accepted.includes(item));
   if (protocol === undefined) return failure(400, "BadRequest", "no supported subprotocol was offered");
   const session = { namespace, pod: name, container, argv: seen.query.getAll("command"), query: seen.query };
-  return { session, protocol, env: pod.env ?? process.env };
+  const command = pod.commandOf?.(container, session.argv);
+  return { session, protocol, env: pod.env ?? process.env, command };
 }
 
 function refuse(socket: Duplex, { status, body }: { status: number; body: object }): void {

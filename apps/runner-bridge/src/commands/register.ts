@@ -20,7 +20,7 @@ const flags = {
     env: "CI_SERVER_TOKEN",
   }),
   executor: flag.choice(EXECUTORS, {
-    summary: "The kind of place that jobs run in: this machine, containers of it, or another machine",
+    summary: "The kind of place that jobs run in: this machine, containers of it, a cluster, or another machine",
     default: "host",
     env: "RUNNER_EXECUTOR",
   }),
@@ -31,8 +31,19 @@ const flags = {
   ...grouped("Where jobs run", {
     "builds-dir": flag.path({ summary: "The folder of projects; below the state directory by default" }),
     "cache-dir": flag.path({ summary: "The folder of caches; below the state directory by default" }),
-    "docker-image": flag.text({ summary: "The image for jobs that name none", default: "alpine:latest" }),
-    "docker-privileged": flag.boolean({ summary: "Give containers all rights of the machine's root" }),
+    "docker-image": flag.text({
+      summary: "The image for jobs that name none, in containers of this machine and in a cluster",
+      default: "alpine:latest",
+    }),
+    "docker-privileged": flag.boolean({
+      summary: "Give containers all rights of the machine's root, in a cluster too",
+    }),
+    "kubernetes-helper-image": flag.text({
+      placeholder: "IMAGE",
+      summary: "The image with step-runner that brings it into the pods of jobs",
+    }),
+    "kubernetes-namespace": flag.text({ summary: "The namespace of the pods; that of the context by default" }),
+    kubeconfig: flag.path({ summary: "The file that says where the cluster is; that of kubectl by default" }),
     "ssh-host": flag.text({ placeholder: "[USER@]HOST[:PORT]", summary: "The machine where a service runs" }),
     "ssh-identity-file": flag.list({ placeholder: "FILE", summary: "A private key for it; repeat for more" }),
     "ssh-socket": flag.text({ placeholder: "PATH", summary: "The socket of the service there" }),
@@ -72,6 +83,10 @@ export const register = defineCommand({
       "runner-bridge register --url https://gitlab.example.com --token glrt-… --executor docker --concurrent 4",
       "run jobs in containers, four at once",
     ],
+    [
+      "runner-bridge register --url URL --token glrt-… --executor kubernetes --kubernetes-helper-image registry.example.com/steps",
+      "run jobs in pods of a cluster; nodes, resources and more are set in the file",
+    ],
     ["runner-bridge start", "take jobs"],
   ],
   run: execute,
@@ -99,9 +114,11 @@ async function execute(options: Options): Promise<number> {
 }
 
 function runnerOf(options: Options): NewRunner {
-  const { url = "", token = "", executor, sshHost = "" } = options;
+  const { url = "", token = "", executor, sshHost = "", kubernetesHelperImage: helperImage = "" } = options;
   if (url === "" || token === "") throw new UsageError(`--${url === "" ? "url" : "token"} is missing`);
   if (executor === "ssh" && sshHost === "") throw new UsageError("--ssh-host is missing");
+  if (executor === "kubernetes" && helperImage === "") throw new UsageError("--kubernetes-helper-image is missing");
+  const { dockerImage: image, dockerPrivileged: privileged } = options;
   return {
     name: options.name ?? hostname(),
     url,
@@ -115,7 +132,21 @@ function runnerOf(options: Options): NewRunner {
     tls_ca_file: options.tlsCaFile,
     tls_cert_file: options.tlsCertFile,
     tls_key_file: options.tlsKeyFile,
-    docker: { image: options.dockerImage, pull_policy: ["if-not-present"], privileged: options.dockerPrivileged },
+    docker: { image, pull_policy: ["if-not-present"], privileged },
+    kubernetes: {
+      image,
+      helper_image: helperImage,
+      pull_policy: ["if-not-present"],
+      kubeconfig: options.kubeconfig,
+      namespace: options.kubernetesNamespace,
+      node_selector: {},
+      tolerations: [],
+      image_pull_secrets: [],
+      resources: {},
+      service_resources: {},
+      privileged,
+      start_timeout: 180,
+    },
     ssh: { host: sshHost, identity_files: options.sshIdentityFile, socket: options.sshSocket },
   };
 }

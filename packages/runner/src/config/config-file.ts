@@ -64,9 +64,10 @@ function withoutDefaults({ runners, ...config }: RunnersConfig): object {
   return { ...config, runners: runners.map((runner) => prune({ ...runner, ...sectionOf(runner) })) };
 }
 
-function sectionOf({ executor, docker, ssh }: RunnersConfig["runners"][number]): object {
+function sectionOf({ executor, docker, kubernetes, ssh }: RunnersConfig["runners"][number]): object {
   return {
     docker: executor === "docker" ? docker : undefined,
+    kubernetes: executor === "kubernetes" ? prune(kubernetes) : undefined,
     ssh: executor === "ssh" ? prune(ssh) : undefined,
   };
 }

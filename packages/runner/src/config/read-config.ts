@@ -1,6 +1,6 @@
 import { parseDocument } from "yaml";
 import { RunnerError } from "../runner-error.ts";
-import { EXECUTORS, type RunnerConfig, type RunnersConfig } from "./runner-config.ts";
+import { EXECUTORS, type KubernetesConfig, type RunnerConfig, type RunnersConfig } from "./runner-config.ts";
 
 /** The settings of a file that does not exist yet. */
 export const NO_RUNNERS: RunnersConfig = {
@@ -33,6 +33,7 @@ export function readConfig(text: string, file: string): RunnersConfig {
 function readRunner(item: unknown, file: string, at: string): RunnerConfig {
   const reader = new Reader(fieldsOf(item, file, at), file, `${at}.`);
   const docker = reader.inner("docker");
+  const kubernetes = reader.inner("kubernetes");
   const ssh = reader.inner("ssh");
   const config: RunnerConfig = {
     name: reader.text("name", "steps"),
@@ -53,9 +54,10 @@ function readRunner(item: unknown, file: string, at: string): RunnerConfig {
     tls_key_file: reader.optional("tls_key_file"),
     docker: {
       image: docker.text("image", "alpine:latest"),
-      pull_policy: docker.choices("pull_policy", ["always", "if-not-present", "never"], ["if-not-present"]),
+      pull_policy: docker.choices("pull_policy", PULL_POLICIES, ["if-not-present"]),
       privileged: docker.flag("privileged"),
     },
+    kubernetes: readKubernetes(kubernetes),
     ssh: {
       host: ssh.text("host", ""),
       identity_files: ssh.list("identity_files").map(String),
@@ -63,10 +65,34 @@ function readRunner(item: unknown, file: string, at: string): RunnerConfig {
       socket: ssh.optional("socket"),
     },
   };
-  for (const part of [reader, docker, ssh]) part.refuseOthers();
+  for (const part of [reader, docker, kubernetes, ssh]) part.refuseOthers();
   if (config.executor === "ssh" && config.ssh.host === "") throw invalid(file, `${at}.ssh.host is missing`);
+  if (config.executor === "kubernetes" && config.kubernetes.helper_image === "")
+    throw invalid(file, `${at}.kubernetes.helper_image is missing`);
   return config;
 }
+
+function readKubernetes(reader: Reader): KubernetesConfig {
+  return {
+    image: reader.text("image", "alpine:latest"),
+    helper_image: reader.text("helper_image", ""),
+    pull_policy: reader.choices("pull_policy", PULL_POLICIES, ["if-not-present"]),
+    kubeconfig: reader.optional("kubeconfig"),
+    context: reader.optional("context"),
+    namespace: reader.optional("namespace"),
+    service_account: reader.optional("service_account"),
+    node_selector: reader.texts("node_selector"),
+    tolerations: reader.objects("tolerations"),
+    image_pull_secrets: reader.list("image_pull_secrets").map(String),
+    resources: reader.object("resources"),
+    service_resources: reader.object("service_resources"),
+    privileged: reader.flag("privileged"),
+    cache_claim: reader.optional("cache_claim"),
+    start_timeout: reader.number("start_timeout", 180, 1),
+  };
+}
+
+const PULL_POLICIES = ["always", "if-not-present", "never"] as const;
 
 /** Reads the fields of one mapping, and knows which of them nobody has asked for. */
 class Reader {
@@ -126,6 +152,14 @@ class Reader {
   texts(name: string): Readonly<Record<string, string>> {
     const fields = fieldsOf(this.#take(name) ?? {}, this.#file, this.#at + name);
     return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]));
+  }
+
+  object(name: string): object {
+    return fieldsOf(this.#take(name) ?? {}, this.#file, this.#at + name);
+  }
+
+  objects(name: string): readonly object[] {
+    return this.list(name).map((item, index) => fieldsOf(item, this.#file, `${this.#at}${name}[${index}]`));
   }
 
   inner(name: string): Reader {

@@ -1,5 +1,5 @@
 /** The kinds of places that jobs run in. */
-export const EXECUTORS = ["host", "docker", "ssh"] as const;
+export const EXECUTORS = ["host", "docker", "kubernetes", "ssh"] as const;
 
 /** A kind of place that jobs run in. */
 export type ExecutorName = (typeof EXECUTORS)[number];
@@ -46,6 +46,7 @@ export interface RunnerConfig {
   readonly tls_cert_file?: string | undefined;
   readonly tls_key_file?: string | undefined;
   readonly docker: DockerConfig;
+  readonly kubernetes: KubernetesConfig;
   readonly ssh: SshConfig;
 }
 
@@ -56,6 +57,35 @@ export interface DockerConfig {
   /** When an image is fetched, for jobs that do not say: each is tried until one gives it. */
   readonly pull_policy: readonly ("always" | "if-not-present" | "never")[];
   readonly privileged: boolean;
+}
+
+/** The settings for pods of a cluster. Objects are as in a manifest of Kubernetes. */
+export interface KubernetesConfig {
+  /** For jobs that name none. */
+  readonly image: string;
+  /** An image with `step-runner` on its PATH, which brings the program into the pods. */
+  readonly helper_image: string;
+  /** When an image is fetched, for jobs that do not say; the first counts. */
+  readonly pull_policy: DockerConfig["pull_policy"];
+  /** The file and the context that say where the cluster is. Absent: those of kubectl, or the account of the pod we run in. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** Absent: that of the context or of the account. */
+  readonly namespace?: string | undefined;
+  /** The account of the jobs. Absent: they have no rights in the cluster. */
+  readonly service_account?: string | undefined;
+  readonly node_selector: Readonly<Record<string, string>>;
+  readonly tolerations: readonly object[];
+  /** The names of secrets with credentials for pulls, besides those that jobs bring. */
+  readonly image_pull_secrets: readonly string[];
+  /** `requests` and `limits`, of the job's container and of each service. */
+  readonly resources: object;
+  readonly service_resources: object;
+  readonly privileged: boolean;
+  /** A claim of a volume for caches. Absent: they go with the pod. */
+  readonly cache_claim?: string | undefined;
+  /** Seconds until the containers of a pod have to run. */
+  readonly start_timeout: number;
 }
 
 /** The settings for a machine with a service that runs. */

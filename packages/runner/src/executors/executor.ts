@@ -14,6 +14,8 @@ export interface RunnerPlace {
 export interface PlacedJob {
   readonly config: RunnerConfig;
   readonly place: RunnerPlace;
+  /** The id of this machine for its servers. */
+  readonly systemId: string;
   readonly payload: JobPayload;
   /** The variables of the job, filled in. */
   readonly variables: Readonly<Record<string, string>>;
@@ -29,6 +31,15 @@ export interface PlacedJob {
   /** Says something in the trace. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+/** A runner that starts, and the jobs that it knows. */
+export interface SweptRunner {
+  readonly config: RunnerConfig;
+  readonly place: RunnerPlace;
+  readonly systemId: string;
+  /** Whether a job is on the disk now, by the last part of the name of its folder. */
+  readonly isKept: (attempt: string) => boolean;
 }
 
 /** The folders of a job where it runs. */
@@ -58,6 +69,8 @@ export interface Executor {
   open(job: PlacedJob): Promise<JobPlace>;
   /** Removes it with all that was made, also after a kill; what is not there is no mistake. */
   remove(job: PlacedJob): Promise<void>;
+  /** Removes the places of jobs that are not on the disk any more. Gives the names of what was removed. @throws {StepsError} */
+  sweep?(runner: SweptRunner): Promise<readonly string[]>;
   /** Ends the connections that jobs share, when no more jobs come. Default: there are none. */
   close?(): Promise<void>;
 }

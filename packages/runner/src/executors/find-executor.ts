@@ -5,6 +5,7 @@ import type { Executor } from "./executor.ts";
 const EXECUTORS: Readonly<Record<ExecutorName, () => Promise<Executor>>> = {
   host: async () => (await import("./host-executor.ts")).hostExecutor,
   docker: async () => (await import("./docker-executor.ts")).dockerExecutor,
+  kubernetes: async () => (await import("./kubernetes-executor.ts")).kubernetesExecutor,
   ssh: async () => (await import("./ssh-executor.ts")).sshExecutor,
 };
 

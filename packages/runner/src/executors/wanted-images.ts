@@ -10,6 +10,8 @@ export interface ImageDefaults {
   readonly image: string;
   /** For images that do not say. */
   readonly pull_policy: readonly PullPolicy[];
+  /** Whose options of an image say as which user it runs. Default: those for Docker. */
+  readonly userOf?: "docker" | "kubernetes";
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ function wantedImage(spec: Partial<ImageSpec>, defaults: ImageDefaults, variable
     entrypoint: entrypoint.length === 0 ? undefined : entrypoint,
     pullPolicies: policies.length === 0 ? defaults.pull_policy : policies.filter(isPolicy),
     platform: fill(options?.docker?.platform ?? "") || undefined,
-    user: fill(options?.docker?.user ?? "") || undefined,
+    user: fill(options?.[defaults.userOf ?? "docker"]?.user ?? "") || undefined,
   };
 }
 

@@ -96,6 +96,11 @@ export function storedJobs(root: string): readonly StoredJob[] {
   });
 }
 
+/** Whether a job is on the disk, by the last part of the name of its folder. */
+export function isStored(root: string, attempt: string): boolean {
+  return namesIn(root).some((name) => name.endsWith(`-${attempt}`));
+}
+
 const RECORD = "job.json";
 
 function writeRecord(folder: string, record: JobRecord): void {

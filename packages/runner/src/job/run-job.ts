@@ -182,11 +182,12 @@ class RunningJob {
   }
 
   #placed(variables: Readonly<Record<string, string>>): PlacedJob {
-    const { config, place } = this.#context;
+    const { config, place, systemId } = this.#context;
     const { folder, record } = this.#job;
     return {
       config,
       place,
+      systemId,
       payload: record.payload,
       variables,
       folder,
@@ -203,6 +204,7 @@ class RunningJob {
 function endOfError(error: unknown): JobEnd {
   const hint = isStepsError(error) && error.hint !== undefined ? ` (${error.hint})` : "";
   const message = `${messageOf(error)}${hint}`;
+  if (isStepsError(error, "IMAGE_FAILED")) return failed("image_pull_failure", { message });
   if (isStepsError(error, "CONTAINER_FAILED") && /^the (?:image|service) .* cannot be had/u.test(error.message)) {
     return failed("image_pull_failure", { message });
   }

@@ -10,7 +10,7 @@ import { connectServer } from "../connect-server.ts";
 import type { RunnerPlace } from "../executors/executor.ts";
 import { findExecutor } from "../executors/find-executor.ts";
 import { type JobWork, runJob } from "../job/run-job.ts";
-import { type StoredJob, storedJobs, storeJob } from "../job/job-store.ts";
+import { isStored, type StoredJob, storedJobs, storeJob } from "../job/job-store.ts";
 import { rotateToken, rotationTime } from "../register/rotate-token.ts";
 import { RunnerError } from "../runner-error.ts";
 import type { UploadPace } from "../trace/upload-trace.ts";
@@ -101,10 +101,11 @@ class RunnerProcess {
       );
     }
     this.#takeUp();
+    const sweeps = [...this.#runners.values()].map((taken) => this.#sweep(taken));
     const polls = [...this.#runners].flatMap(([key, taken]) => this.#polls(key, taken));
     const rotations = [...this.#runners.values()].map((taken) => this.#keepToken(taken));
     log(`Taking jobs for ${runners.length} ${runners.length === 1 ? "runner" : "runners"}, ${concurrent} at once`);
-    await Promise.all([...polls, ...rotations]);
+    await Promise.all([...polls, ...rotations, ...sweeps]);
     if (this.#jobs.size > 0 && drain.aborted) log(`Waiting for ${this.#jobs.size} jobs`);
     while (this.#jobs.size > 0) await Promise.all(this.#jobs);
     for (const { api, config } of this.#runners.values()) {
@@ -147,6 +148,20 @@ class RunnerProcess {
       this.#options.log(`Job ${id} is taken up again`);
       taken.slots.add(job.record.slot);
       this.#work(taken, job, this.#rights.take(job.record.runner));
+    }
+  }
+
+  // Places of jobs whose files were lost, as when a machine was replaced by one with its configuration.
+  async #sweep({ config }: Taken): Promise<void> {
+    const { log, stateDir, stepRunner } = this.#options;
+    try {
+      const place = { stateDir, stepRunner };
+      const isKept = (attempt: string): boolean => isStored(this.#jobsDir, attempt);
+      const executor = await findExecutor(config.executor);
+      for (const name of (await executor.sweep?.({ config, place, systemId: this.#systemId, isKept })) ?? [])
+        log(`Removed what was left of an earlier process: ${name}`);
+    } catch (error) {
+      log(`What an earlier process of "${config.name}" may have left was not looked for: ${messageOf(error)}`);
     }
   }
 

@@ -1,0 +1,68 @@
+import type { WantedService } from "@steps/job-containers";
+import type { JobPayload } from "@steps/runner-api/job";
+
+/** The key of a variable in the secret of a pod: of one service by its index, or of all. */
+export function secretKey(index: number | undefined, variable: string): string {
+  return index === undefined ? variable : `svc-${index}.${variable}`;
+}
+
+/** The facts that the secret of a pod is made of. */
+export interface SecretFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly services: readonly WantedService[];
+  readonly serviceEnv: Readonly<Record<string, string>>;
+  /** The text of a docker configuration with credentials for pulls. */
+  readonly dockerConfig: string | undefined;
+}
+
+/** The secret of a pod: credentials for pulls, and the environments of services. `undefined` when there is nothing in it. */
+export function secretManifest({ name, labels, services, serviceEnv, dockerConfig }: SecretFacts): object | undefined {
+  if (services.length === 0 && dockerConfig === undefined) return undefined;
+  const texts: Record<string, string> = {};
+  if (services.length > 0)
+    for (const [variable, value] of Object.entries(serviceEnv)) texts[secretKey(undefined, variable)] = value;
+  for (const [index, service] of services.entries())
+    for (const [variable, value] of Object.entries(service.variables)) texts[secretKey(index, variable)] = value;
+  if (dockerConfig !== undefined) texts[DOCKER_CONFIG] = dockerConfig;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, labels },
+    type: dockerConfig === undefined ? "Opaque" : "kubernetes.io/dockerconfigjson",
+    stringData: texts,
+  };
+}
+
+const DOCKER_CONFIG = ".dockerconfigjson";
+
+/**
+ * The docker configuration for the pulls of a job: the registries of its payload, and those of its variable
+ * `DOCKER_AUTH_CONFIG`, which count more, as GitLab's runner has it. `undefined` when there are none. What is no JSON in the
+ * variable is told to `warn`.
+ */
+export function dockerConfigOf(
+  { credentials }: Pick<JobPayload, "credentials">,
+  variable: string | undefined,
+  warn: (text: string) => void,
+): string | undefined {
+  const auths: Record<string, unknown> = {};
+  for (const { type, url, username, password } of credentials) {
+    if (type !== "registry" || url === "") continue;
+    auths[url] = { username, password, auth: Buffer.from(`${username}:${password}`).toString("base64") };
+  }
+  if (variable !== undefined && variable !== "") Object.assign(auths, readAuths(variable, warn));
+  return Object.keys(auths).length === 0 ? undefined : JSON.stringify({ auths });
+}
+
+function readAuths(text: string, warn: (text: string) => void): object {
+  try {
+    const config = JSON.parse(text) as { readonly auths?: unknown } | null;
+    const auths = config?.auths;
+    if (typeof auths === "object" && auths !== null && !Array.isArray(auths)) return auths;
+  } catch {
+    // Said below.
+  }
+  warn("DOCKER_AUTH_CONFIG has no JSON with auths, and is not used for pulls");
+  return {};
+}
