@@ -35,6 +35,7 @@ export const program: Program = {
     "cache ls": async () => (await import("./commands/cache-ls.ts")).cacheLs,
     "cache verify": async () => (await import("./commands/cache-verify.ts")).cacheVerify,
     "cache gc": async () => (await import("./commands/cache-gc.ts")).cacheGc,
+    doctor: async () => (await import("./commands/doctor.ts")).doctor,
     completion: async () => (await import("@steps/console/help")).completionCommand(program),
     man: async () => (await import("@steps/console/help")).manualCommand(program, VERSION),
   },
@@ -52,7 +53,7 @@ export const program: Program = {
       "cache gc",
     ],
     "For runners": ["serve", "proxy", "bootstrap"],
-    "This program": ["completion", "man"],
+    "This program": ["doctor", "completion", "man"],
   },
   permissionHint: "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.",
 };

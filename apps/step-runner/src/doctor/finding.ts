@@ -1,0 +1,11 @@
+/** One thing that was looked at. */
+export interface Finding {
+  /** Kebab-case and stable: `node`, `git`, `containers`. */
+  readonly name: string;
+  /** `problem`: steps cannot run like this. `missing`: something that is only needed for some work is not there. */
+  readonly state: "ok" | "missing" | "problem";
+  /** What is there. */
+  readonly found: string;
+  /** What that means for steps. */
+  readonly meaning: string;
+}
