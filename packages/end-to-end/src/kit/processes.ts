@@ -42,6 +42,15 @@ export async function whatIsLeft(dir: string, withinMs: number): Promise<number[
   }
 }
 
+/** What a process is, for a failure: its number, its state and its arguments. */
+export function commandOf(pid: number): string {
+  const state = /^State:\s+(\S)/m.exec(look(() => readFileSync(`/proc/${pid}/status`, "utf8")))?.[1] ?? "gone";
+  const command = look(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))
+    .replaceAll("\0", " ")
+    .trim();
+  return `${pid} ${state} ${command.slice(0, 200)}`;
+}
+
 /** Ends processes at once; those that are gone do not matter. */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids) {

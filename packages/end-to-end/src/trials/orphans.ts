@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GRACE_MS, whatIsLeft } from "../kit/processes.ts";
+import { commandOf, GRACE_MS, whatIsLeft } from "../kit/processes.ts";
 import type { Random } from "../kit/random.ts";
 import { startService } from "../kit/service.ts";
 import { type User, withUser } from "../kit/user.ts";
@@ -78,7 +78,7 @@ function trialOf({ kill, ...trial }: Killer): Trial {
         const left = await whatIsLeft(user.dir, GRACE_MS);
         const ms = Math.round(performance.now() - at);
         if (left.length === 0) return { measured: { kills: 1, "largest time until the last had ended, ms": ms } };
-        const failure = `${left.length} processes of a step live on (${name})`;
+        const failure = `${left.length} processes of a step live on (${name}): ${left.map(commandOf).join("; ")}`;
         return { failure, measured: { kills: 1, "kills that left processes": 1, "processes left": left.length } };
       }),
   };

@@ -124,3 +124,20 @@ test("runs its program when its user is killed, with hardly anything of the user
   expect(found).toContain("HOME=/home/somebody\n");
   expect(found).not.toMatch(/CANARY|COOKIE/);
 });
+
+test("runs its program when its user is killed while it makes pipes for it", async () => {
+  const dir = tempDir();
+  // Comes back when nobody is there to take the answer.
+  const slow = `#!/bin/sh\nkill -9 $(cat ${dir}/user)\nwhile kill -0 $(cat ${dir}/user); do sleep 0.02; done\n`;
+  writeFileSync(join(dir, "mkfifo"), slow, { mode: 0o755 });
+  const url = new URL("reaper.ts", import.meta.url).href;
+  const text = `import { Reaper } from ${JSON.stringify(url)};
+    import { writeFileSync } from "node:fs";
+    const dir = ${JSON.stringify(dir)};
+    writeFileSync(dir + "/user", String(process.pid));
+    await new Reaper(["touch", dir + "/witness"]).makePipes(dir);`;
+  const args = ["--conditions=steps-source", "--input-type=module", "-e", text];
+  const env = { PATH: `${dir}:${process.env["PATH"]}` };
+  await once(spawn(process.execPath, args, { env, stdio: "ignore" }), "exit");
+  await vi.waitUntil(() => existsSync(join(dir, "witness")), WAIT);
+});

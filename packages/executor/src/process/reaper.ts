@@ -12,9 +12,11 @@ export const REAPER_NAME = "steps-reaper";
 
 /**
  * The shell reads lines: a folder to make pipes in, or a word, a number and a folder, for work that it does not wait for. Then it reads a
- * word that all is well; without that word its user was killed. To ask for the jobs takes leave of those that have ended.
+ * word that all is well; without that word its user was killed. To ask for the jobs takes leave of those that have ended. A user that is
+ * killed while something is done for it takes no answer: that must not end the shell.
  */
-const SCRIPT = `tell() { if [ "$2" = 0 ]; then echo "$1 1"; else echo "$1 0"; fi; }
+const SCRIPT = `trap '' PIPE
+tell() { if [ "$2" = 0 ]; then echo "$1 1"; else echo "$1 0"; fi; }
 while IFS= read -r line; do
 rest=\${line#* } id=\${rest%% *} path=\${rest#* }
 case $line in
