@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { privateDirectory } from "@steps/engine/runs";
-import { ownCommand } from "@steps/platform/runtime";
+import { ownCommand, steeringVariables } from "@steps/platform/runtime";
 import { ownStart } from "./bootstrap/start.ts";
 
 /**
@@ -17,7 +17,8 @@ export function launcherDirectory(stateDir: string): string {
   rmSync(draft, { force: true });
   const { launcher } = ownStart();
   if (launcher === undefined) {
-    const text = `#!/bin/sh\nexec ${ownCommand().map(quote).join(" ")} "$@"\n`;
+    const unset = steeringVariables.length === 0 ? "" : `unset ${steeringVariables.join(" ")}\n`;
+    const text = `#!/bin/sh\n${unset}exec ${ownCommand().map(quote).join(" ")} "$@"\n`;
     if (optional(() => readFileSync(path, "utf8")) === text) return dir;
     writeFileSync(draft, text, { mode: 0o755 });
   } else {

@@ -125,7 +125,7 @@ describe("bootstrap", () => {
 });
 
 describe("what was left", () => {
-  test("runs steps, also where variables are set that would break a Node", async () => {
+  test("runs steps, also where variables are set that would break its engine", async () => {
     const world = createWorld();
     const env = {
       ...world.env,
@@ -133,6 +133,8 @@ describe("what was left", () => {
       LD_LIBRARY_PATH: "/no/such",
       NODE_OPTIONS: "--no-such-flag",
       OPENSSL_CONF: "/no/such",
+      BUN_BE_BUN: "1",
+      BUN_OPTIONS: "--no-such-flag",
       STEPS: '[{name: a, script: "echo one $((1 + 1))"}]',
     };
     const ended = await call(placed, ["ci", "--quiet"], { env });
@@ -231,9 +233,16 @@ describe("under the names of GitLab's programs", () => {
 
   test("that program sees the variables as they were", async () => {
     const GITLAB_RUNNER_HELPER_ORIGINAL = writeProgram(join(tempDir(), "x"), "env");
-    const given = { NODE_OPTIONS: "--none", LD_X: "1", OPENSSL_CONF: "/none", A: "é", [ARGV_VARIABLE]: "?" };
+    const given = {
+      NODE_OPTIONS: "--none",
+      LD_X: "1",
+      OPENSSL_CONF: "/none",
+      BUN_X: "2",
+      A: "é",
+      [ARGV_VARIABLE]: "?",
+    };
     const { stdout } = await call(placed, ["read-logs"], { env: { ...given, GITLAB_RUNNER_HELPER_ORIGINAL } });
-    for (const line of ["NODE_OPTIONS=--none", "LD_X=1", "OPENSSL_CONF=/none", "A=é"])
+    for (const line of ["NODE_OPTIONS=--none", "LD_X=1", "OPENSSL_CONF=/none", "BUN_X=2", "A=é"])
       expect(stdout.split("\n")).toContain(line);
     expect(stdout).not.toMatch(/%|LD_LIBRARY_PATH|LD_PRELOAD/);
     expect(stdout).not.toContain(ARGV_VARIABLE);

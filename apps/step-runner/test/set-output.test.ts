@@ -24,6 +24,17 @@ describe("set-output and set-export", () => {
     });
   });
 
+  test("do their work whatever a job sets for an engine of its own", async () => {
+    const world = createWorld();
+    const steps = `
+- name: a
+  env: {BUN_BE_BUN: "1", BUN_OPTIONS: --no-such-flag}
+  script: step-runner set-output text "got $BUN_OPTIONS"
+- {name: b, script: "echo \${{ steps.a.outputs.text }}"}
+`;
+    expect(await world.ci(steps, ["--quiet"])).toMatchObject({ code: 0, stderr: "", stdout: "got --no-such-flag\n" });
+  });
+
   test("say what is wrong", async () => {
     const world = createWorld();
     const outside = await world.run(["set-output", "a", "b"]);

@@ -2,8 +2,8 @@
  * The machine code of a launcher does the following on either machine:
  *
  * 1. It walks through the environment and puts "%" in place of the first letter of each variable that would change how the
- *    private Node or its loader starts: `LD_*`, `OPENSSL_*`, and `NODE_*` except `NODE_EXTRA_CA_CERTS`. They are meant for
- *    the programs of the image, and `readStart()` gives them back to the steps.
+ *    private engine or its loader starts: `LD_*`, `OPENSSL_*`, `BUN_*`, and `NODE_*` except `NODE_EXTRA_CA_CERTS`. They are
+ *    meant for the programs of the image, and `readStart()` gives them back to the steps.
  * 2. It reads the link /proc/self/exe, which is its own path without symbolic links, and keeps what is before the last "/".
  * 3. It walks through a table of arguments and writes a pointer for each below the arguments it was given, the last one
  *    first: nothing is copied, so their number does not matter. Its own path comes before them.

@@ -83,9 +83,16 @@ describe("what a launcher adds", () => {
 
   test("leaves the variables as they were", () => {
     const { env } = launched(["/v/x", "x"], {
-      "%D_PRELOAD": "a", "%ODE_OPTIONS": "b", "%PENSSL_CONF": "c", A: "d", "%OTHER": "e",
+      "%D_PRELOAD": "a", "%ODE_OPTIONS": "b", "%PENSSL_CONF": "c", "%UN_OPTIONS": "f", A: "d", "%OTHER": "e",
     }); // oxfmt-ignore
-    expect(env).toEqual({ LD_PRELOAD: "a", NODE_OPTIONS: "b", OPENSSL_CONF: "c", A: "d", "%OTHER": "e" });
+    expect(env).toEqual({
+      LD_PRELOAD: "a",
+      NODE_OPTIONS: "b",
+      OPENSSL_CONF: "c",
+      BUN_OPTIONS: "f",
+      A: "d",
+      "%OTHER": "e",
+    });
   });
 });
 

@@ -63,14 +63,17 @@ function nameOf(paths: readonly (string | undefined)[]): ProgramName {
   return NAMES.find((name) => name === called.find((text) => NAMES.some((known) => known === text))) ?? "step-runner";
 }
 
+/** The first letters of hidden variables, by what begins their names while they are hidden. */
+const HIDDEN: Readonly<Record<string, string>> = { "%D_": "L", "%ODE_": "N", "%PENSSL_": "O", "%UN_": "B" };
+
 /**
- * The variables that the launcher hides from Node are meant for the programs of the image, so they are given back here.
+ * The variables that the launcher hides from the engine are meant for the programs of the image, so they are given back here.
  */
 function revealVariables(env: Environment): void {
   for (const name of Object.keys(env)) {
-    const letter = /^%(?:(D_)|(ODE_)|PENSSL_)/.exec(name);
+    const letter = /^%(?:D_|ODE_|PENSSL_|UN_)/.exec(name);
     if (letter === null) continue;
-    env[`${letter[1] !== undefined ? "L" : letter[2] !== undefined ? "N" : "O"}${name.slice(1)}`] = env[name];
+    env[`${HIDDEN[letter[0]] ?? ""}${name.slice(1)}`] = env[name];
     delete env[name];
   }
 }
