@@ -23,6 +23,17 @@ export function registerSecrets(value: RuntimeValue, masker: Masker, origin: Sec
   }
 }
 
+/**
+ * Makes the masker know the marked parts of a value that was made of others. An object in JSON, such as all variables of a job, has
+ * members that are secrets and others that are not: it is masked as a whole, and its members are left to their own marks.
+ */
+export function registerComposed(value: RuntimeValue, masker: Masker, origin: SecretOrigin): void {
+  for (const text of secretTexts(value)) {
+    if (/^\s*\{/.test(text)) masker.addForm(text);
+    else masker.add(text, origin);
+  }
+}
+
 /** A value as it may be stored: whole, in part, or as the reason why not. */
 export function redactValue(value: RuntimeValue, masker: Masker): ValJson {
   if (value instanceof Sensitive) return { redacted: { reason: "sensitive" } };

@@ -10,7 +10,7 @@ import type { JournalEvent, Vals } from "./journal-event.ts";
 import { setMember } from "./fast-record.ts";
 import { MASK, type Masker, type SecretOrigin } from "./mask.ts";
 import { type RedactedDefinition, redactDefinition } from "./redact-definition.ts";
-import { maskJson, maskString, redactValue, registerSecrets } from "./redact-value.ts";
+import { maskJson, maskString, redactValue, registerComposed, registerSecrets } from "./redact-value.ts";
 import { EVENT_RULES, RESOURCE_RULES } from "./redaction-rules.ts";
 
 /** Turns what happened into what may be stored and shown. */
@@ -85,6 +85,9 @@ export function createRedactor(masker: Masker): Redactor {
           registerSecrets(record[key] as RuntimeValue, masker, originOf(event));
         }
       }
+      for (const record of composed(event)) {
+        for (const key of Object.keys(record)) registerComposed(record[key] as RuntimeValue, masker, originOf(event));
+      }
       const stored = applyRules(event, EVENT_RULES[event.type], context);
       return finish(event, stored as Record<string, unknown>) as JournalEvent;
     },
@@ -111,9 +114,7 @@ function marked(event: StepEvent): readonly Records[] {
     case "variable-read":
       return [{ value: event.value }];
     case "step-planned":
-      return [event.inputs, event.invocation.inputs, event.invocation.env, event.definitionEnv, event.secrets ?? {}];
-    case "process-starting":
-      return [event.env, { command: [...event.command] }];
+      return [event.inputs, event.invocation.inputs, event.secrets ?? {}];
     case "step-finished":
       return [event.outputs, event.exports];
     case "run-finished":
@@ -121,10 +122,17 @@ function marked(event: StepEvent): readonly Records[] {
     case "secret-found":
     case "step-opened":
     case "component-resolved":
+    case "process-starting":
     case "process-started":
     case "note":
       return [];
   }
+}
+
+/** The parts of an event whose texts are made of values that were registered when they were read. */
+function composed(event: StepEvent): readonly Records[] {
+  if (event.type === "step-planned") return [event.invocation.env, event.definitionEnv];
+  return event.type === "process-starting" ? [event.env, { command: [...event.command] }] : [];
 }
 
 interface Caches {
