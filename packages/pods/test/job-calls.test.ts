@@ -234,6 +234,16 @@ describe.each(databaseKinds)("a pod with %s", (kind) => {
       expect(await pod.job(id)).toMatchObject({ state: "canceled", trace_size: 13 });
     });
 
+    test("wants to hear more often of jobs that somebody follows", async () => {
+      const { id, token } = await runningJob();
+      const alive = async (): Promise<number | undefined> =>
+        (await pod.api.updateJob(id, { token, state: "running", info: runnerInfo() })).intervalSeconds;
+      expect(await alive()).toBe(10);
+      await pod.admin("GET", `/pipelines/${(await pod.job(id)).pipeline_id}`);
+      expect(await alive()).toBe(3);
+      await pod.api.updateJob(id, { token, state: "success", info: runnerInfo() });
+    });
+
     test("stops a runner that cannot", async () => {
       const { id, token } = await runningJob({ cancel_gracefully: false });
       await pod.admin("POST", `/jobs/${id}/cancel`);

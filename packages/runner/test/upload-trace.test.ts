@@ -4,7 +4,7 @@ import { type RunnerServer, type RunnerServerFault, type ServedJob, startRunnerS
 import { onTestFinished, expect, test } from "vitest";
 import { runnerInfo } from "../src/runner-info.ts";
 import { TraceFile } from "../src/trace/trace-file.ts";
-import { TraceUpload } from "../src/trace/upload-trace.ts";
+import { TraceUpload, type UploadPace } from "../src/trace/upload-trace.ts";
 
 const PACE = { intervalMs: 5, keepAliveMs: 10, firstRetryMs: 5, longestRetryMs: 20 };
 const refuseWith =
@@ -24,7 +24,7 @@ interface Uploading {
   readonly stops: string[];
 }
 
-async function start(): Promise<Uploading> {
+async function start(pace: UploadPace = PACE): Promise<Uploading> {
   const server = await startRunnerServer();
   server.traceInterval = 0;
   const job = server.queue({ id: 5, token: "job" });
@@ -37,7 +37,7 @@ async function start(): Promise<Uploading> {
   const stops: string[] = [];
   const payload = PAYLOAD.readValue({ id: 5, token: "job", features: { failure_reasons: ["runner_interrupted"] } });
   const info = runnerInfo({ name: "n", executor: "host" });
-  const upload = new TraceUpload({ api, payload, info, trace, onStop: (how) => stops.push(how), warn: () => {} }, PACE);
+  const upload = new TraceUpload({ api, payload, info, trace, onStop: (how) => stops.push(how), warn: () => {} }, pace);
   onTestFinished(async () => {
     trace[Symbol.dispose]();
     api.close();
@@ -64,6 +64,17 @@ test("a trace without output keeps the job alive", async () => {
   const running = upload.run();
   await server.until(() => job.states.includes("running"));
   await upload.finish({ state: "success" }, NEVER);
+  await running;
+});
+
+test("a silent job asks as often as its server wants patches, and so hears soon that it is cancelled", async () => {
+  const { server, job, upload, stops } = await start({ ...PACE, keepAliveMs: 3_600_000 });
+  const running = upload.run();
+  await server.until(() => job.states.includes("running"));
+  job.status = "canceling";
+  await server.until(() => stops.length > 0);
+  expect(stops[0]).toBe("gracefully");
+  await upload.finish({ state: "failed" }, NEVER);
   await running;
 });
 

@@ -1,10 +1,12 @@
+import { watch } from "../api/trace-interval.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
+import { isInHand, type JobState } from "../jobs/job.ts";
 import { cancelPipeline } from "../lifecycle/cancel.ts";
 import { createPipeline } from "../pipelines/create-pipeline.ts";
 import { checkPipeline } from "../pipelines/pipeline-request.ts";
 import type { Pod } from "../pod/pod.ts";
-import { listJobs } from "./job-list.ts";
+import { type JobView, listJobs } from "./job-list.ts";
 import { limitOf, readJson } from "./read-json.ts";
 
 /** The most bytes of a pipeline with all its jobs. */
@@ -38,15 +40,18 @@ export async function postPipeline(pod: Pod, exchange: Exchange): Promise<void> 
   await showPipeline(pod, exchange, id, 201);
 }
 
-/** `GET /pipelines/:id`: the pipeline with its jobs. */
+/** `GET /pipelines/:id`: the pipeline with its jobs. Runners of those that run tell more often how they do while somebody asks. */
 export async function getPipeline(pod: Pod, exchange: Exchange, id: number): Promise<void> {
-  await showPipeline(pod, exchange, id, 200);
+  const jobs = await showPipeline(pod, exchange, id, 200);
+  for (const job of jobs) if (isInHand(job.state as JobState)) watch(pod, job.id);
 }
 
-async function showPipeline(pod: Pod, exchange: Exchange, id: number, status: number): Promise<void> {
+async function showPipeline(pod: Pod, exchange: Exchange, id: number, status: number): Promise<readonly JobView[]> {
   const [pipeline] = await pod.database.query<PipelineView>(`${PIPELINES} WHERE l.id = $1`, [id]);
   if (pipeline === undefined) throw new HttpError(404, `There is no pipeline ${id}`);
-  exchange.json(status, { ...pipeline, jobs: await listJobs(pod.database, { pipeline: id, limit: 100_000 }) });
+  const jobs = await listJobs(pod.database, { pipeline: id, limit: 100_000 });
+  exchange.json(status, { ...pipeline, jobs });
+  return jobs;
 }
 
 /** `GET /pipelines`: the newest pipelines. */

@@ -24,7 +24,7 @@ export interface UploadedJob {
 export interface UploadPace {
   /** Before the first patch, and between patches until the server says otherwise. */
   readonly intervalMs: number;
-  /** A server that has heard nothing for so long is told that the job runs. */
+  /** A server that has heard nothing for so long is told that the job runs; sooner where it wants patches more often. */
   readonly keepAliveMs: number;
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
@@ -72,7 +72,7 @@ export class TraceUpload {
       await this.#pause();
       if (this.#stop.signal.aborted) return;
       if (this.#job.trace.size > this.#sent) await this.#patch();
-      else if (performance.now() - this.#lastContact >= this.#pace.keepAliveMs) await this.#keepAlive();
+      else if (this.#silenceLeftMs() === 0) await this.#keepAlive();
     }
   }
 
@@ -188,13 +188,18 @@ export class TraceUpload {
   async #pause(): Promise<void> {
     await this.#sleep(this.#failures === 0 ? this.#intervalMs : this.#retryMs(this.#failures), this.#stop.signal);
     if (this.#stop.signal.aborted || this.#job.trace.size > this.#sent) return;
-    const leftMs = Math.max(0, this.#pace.keepAliveMs - (performance.now() - this.#lastContact));
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, leftMs);
+    const timer = setTimeout(resolve, this.#silenceLeftMs());
     this.#wake = resolve;
     await promise;
     this.#wake = undefined;
     clearTimeout(timer);
+  }
+
+  // Only an answer tells that a job is cancelled, so that a silent one asks as often as its server wants to hear of a loud one.
+  #silenceLeftMs(): number {
+    const longest = Math.min(this.#pace.keepAliveMs, this.#intervalMs);
+    return Math.max(0, Math.ceil(longest - (performance.now() - this.#lastContact)));
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
