@@ -57,6 +57,19 @@ describe.each(databaseKinds)("a pod with %s", (kind) => {
       expect(payload?.variables.map(({ key }) => key)).toEqual(
         expect.arrayContaining(["A", "CI_JOB_ID", "CI_JOB_TOKEN"]),
       );
+      const { host, port } = new URL(pod.url);
+      const said = Object.fromEntries((payload?.variables ?? []).map(({ key, value }) => [key, value]));
+      expect(said).toMatchObject({
+        CI_JOB_NAME: "build",
+        CI_JOB_STAGE: "test",
+        CI_PROJECT_PATH: "top/sub/app",
+        CI_PROJECT_NAMESPACE: "top/sub",
+        CI_PROJECT_ROOT_NAMESPACE: "top",
+        CI_PROJECT_PATH_SLUG: "top-sub-app",
+        CI_SERVER_FQDN: host,
+        CI_SERVER_PORT: port,
+        CI_SERVER_PROTOCOL: "http",
+      });
       expect(payload?.token).toMatch(/^glcbt-/);
       const { id, token } = payload as NonNullable<typeof payload>;
       await pod.api.updateJob(id, { token, state: "success", info: runnerInfo() });

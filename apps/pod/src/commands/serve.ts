@@ -65,6 +65,10 @@ const flags = {
       default: "1h",
       env: "POD_SILENCE",
     }),
+    "keep-jobs": flag.duration({
+      summary: "Pipelines that ended so long ago are removed, with their traces and artifacts; never by default",
+      env: "POD_KEEP_JOBS",
+    }),
     "artifact-limit": flag.size({
       summary: "The size that an artifact may have",
       default: "1024",
@@ -117,6 +121,7 @@ async function run(options: Options): Promise<number> {
       pollHoldMs: options.pollHold,
       leaseSeconds: Math.ceil(options.lease / 1000),
       silenceSeconds: Math.ceil(options.silence / 1000),
+      keepSeconds: options.keepJobs === undefined ? undefined : Math.ceil(options.keepJobs / 1000),
       artifactLimit: options.artifactLimit,
       traceLimit: options.traceLimit,
       registrationToken: options.registrationToken,

@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Database } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
@@ -33,6 +33,18 @@ export async function keepArtifact(
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await rename(file.path, target);
   await syncFolder(dirname(target));
+  const kept = await insert(database, object, job, file, facts);
+  if (kept !== "kept") await rm(target, { force: true });
+  return kept;
+}
+
+async function insert(
+  database: Database,
+  object: string,
+  job: Job,
+  file: ReceivedFile,
+  facts: ArtifactFacts,
+): Promise<Kept> {
   return await database.transaction(async (sql) => {
     const rows = await sql.query(
       `SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND state IN ('assigned', 'running', 'canceling') FOR UPDATE`,

@@ -92,19 +92,51 @@ function aboutJob(pod: Pod, job: ClaimedJob): JobPayload["job_info"] {
 
 /** The values that are known only now. They stand last, so that no definition can say otherwise. */
 function ownVariables(pod: Pod, job: ClaimedJob, runner: PayloadRunner, token: string): JobPayload["variables"] {
-  const url = pod.settings.url ?? "";
   const plain = {
     CI_JOB_ID: String(job.id),
+    CI_JOB_NAME: job.name,
+    CI_JOB_STAGE: job.stage,
+    CI_JOB_STARTED_AT: new Date().toISOString(),
     CI_PIPELINE_ID: String(job.pipeline_id),
-    CI_PROJECT_ID: String(job.project_id),
+    CI_PIPELINE_IID: String(job.pipeline_id),
     CI_RUNNER_ID: String(runner.id),
     CI_RUNNER_DESCRIPTION: runner.description,
     CI_RUNNER_TAGS: JSON.stringify(runner.tags),
-    CI_SERVER_URL: url,
-    CI_API_V4_URL: `${url}/api/v4`,
+    ...projectVariables(job),
+    ...serverVariables(pod.settings.url ?? ""),
   };
   const shown = Object.entries(plain).map(([key, value]) => variable(key, value, false));
   return [...shown, variable("CI_JOB_TOKEN", token, true)];
+}
+
+function projectVariables({ project_id: id, project_path: path }: ClaimedJob): Readonly<Record<string, string>> {
+  const parts = path.split("/");
+  return {
+    CI_PROJECT_ID: String(id),
+    CI_PROJECT_PATH: path,
+    CI_PROJECT_NAME: parts.at(-1) ?? path,
+    CI_PROJECT_NAMESPACE: parts.slice(0, -1).join("/"),
+    CI_PROJECT_ROOT_NAMESPACE: parts[0] ?? path,
+    CI_PROJECT_PATH_SLUG: slugOf(path),
+  };
+}
+
+// As GitLab's server makes one: https://docs.gitlab.com/ci/variables/predefined_variables/
+function slugOf(path: string): string {
+  const dashed = path.toLowerCase().replaceAll(/[^a-z0-9]/g, "-");
+  return dashed.slice(0, 63).replaceAll(/^-+|-+$/g, "");
+}
+
+function serverVariables(url: string): Readonly<Record<string, string>> {
+  const { protocol, hostname, host, port } = new URL(url === "" ? "http://localhost" : url);
+  return {
+    CI_SERVER_URL: url,
+    CI_SERVER_PROTOCOL: protocol.slice(0, -1),
+    CI_SERVER_HOST: hostname,
+    CI_SERVER_PORT: port === "" ? ({ "https:": "443" }[protocol] ?? "80") : port,
+    CI_SERVER_FQDN: host,
+    CI_API_V4_URL: `${url}/api/v4`,
+  };
 }
 
 function variable(key: string, value: string, masked: boolean): JobPayload["variables"][number] {

@@ -22,6 +22,8 @@ export interface PodOptions {
   readonly silenceSeconds?: number | undefined;
   /** The daemon that hands the jobs of the pod to runners of all pods, too. Default: none. */
   readonly daemon?: DaemonAddress | undefined;
+  /** Seconds for which pipelines are kept that ended, with their jobs, traces and artifacts. Default: for ever. */
+  readonly keepSeconds?: number | undefined;
   /** Takes what the pod has to tell: no line holds a token. */
   readonly log?: PodLog | undefined;
 }
@@ -42,4 +44,4 @@ export type PodLog = (
 /** The settings with their defaults. */
 export type PodSettings = Required<Omit<PodOptions, Optional>> & Pick<PodOptions, Optional>;
 
-type Optional = "databaseUrl" | "url" | "registrationToken" | "daemon";
+type Optional = "databaseUrl" | "keepSeconds" | "url" | "registrationToken" | "daemon";

@@ -51,6 +51,7 @@ export function settingsOf(options: PodOptions): PodSettings {
     registrationToken: options.registrationToken,
     silenceSeconds: options.silenceSeconds ?? 3600,
     daemon: options.daemon,
+    keepSeconds: options.keepSeconds,
     log: options.log ?? (() => {}),
   };
 }

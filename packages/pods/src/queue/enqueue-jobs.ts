@@ -3,7 +3,7 @@ import type { Sql } from "../database/database.ts";
 /**
  * Puts jobs into the queue whose state is `pending` already; within the transaction that made them so.
  *
- * @throws when a lane was removed in between, so that the transaction is rolled back and can be repeated
+ * @throws like a conflict of transactions when a lane was removed in between, so that this one is rolled back and repeated
  */
 export async function enqueueJobs(sql: Sql, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
@@ -21,7 +21,8 @@ export async function enqueueJobs(sql: Sql, ids: readonly number[]): Promise<voi
      RETURNING job_id`,
     [ids],
   );
-  if (queued.length !== ids.length) throw new Error("A lane of the queue was removed while jobs were added to it");
+  if (queued.length !== ids.length)
+    throw Object.assign(new Error("A lane of the queue was removed while jobs were added to it"), { code: "40001" });
 }
 
 /**

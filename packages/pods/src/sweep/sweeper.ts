@@ -6,8 +6,10 @@ import type { Pod } from "../pod/pod.ts";
 import { enqueueJobs } from "../queue/enqueue-jobs.ts";
 import { finishJob } from "../lifecycle/finish-job.ts";
 import { playJob } from "../lifecycle/retry.ts";
+import { removeLeftovers, removePipelines } from "./remove-old.ts";
 
 const EVERY_MS = 2_000;
+const TIDY_EVERY_MS = 60_000;
 /** The most jobs that one sweep takes of each kind. */
 const BATCH = 500;
 /** How often a job is given out before it fails for want of a runner that confirms it. */
@@ -16,11 +18,12 @@ const MAX_OFFERS = 3;
 const TIMEOUT_GRACE_SECONDS = 60;
 const PENDING_LIMIT = "24 hours";
 
-/** Does what nobody calls for: leases that expired, jobs of runners that fell silent, timeouts, delays, artifacts. Any number of processes may. */
+/** Does what nobody calls for: leases that expired, jobs of runners that fell silent, timeouts, delays, what is kept long enough. Any number of processes may. */
 export class Sweeper {
   readonly #pod: Pod;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
+  #tidiedAt = 0;
 
   constructor(pod: Pod) {
     this.#pod = pod;
@@ -37,7 +40,10 @@ export class Sweeper {
 
   /** One round. What fails is told and done in the next. */
   async sweep(): Promise<void> {
-    for (const work of [reofferJobs, failJobs, startDelayed, removeArtifacts, refreshKeys]) {
+    const isTimeToTidy = Date.now() - this.#tidiedAt >= TIDY_EVERY_MS;
+    if (isTimeToTidy) this.#tidiedAt = Date.now();
+    const tidying = isTimeToTidy ? [removePipelines, removeLeftovers] : [];
+    for (const work of [reofferJobs, failJobs, startDelayed, removeArtifacts, refreshKeys, ...tidying]) {
       try {
         await work(this.#pod);
       } catch (error) {

@@ -29,5 +29,8 @@ export function databaseTraces(sql: Sql): TraceStore {
       const first = chunks[0]?.start ?? offset;
       return Buffer.concat(chunks.map(({ bytes }) => bytes)).subarray(offset - first, offset - first + length);
     },
+    async remove(transaction, jobs) {
+      await transaction.query("DELETE FROM trace_chunks WHERE job_id = ANY ($1::bigint[])", [jobs]);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sql } from "../database/database.ts";
 import type { JobState } from "../jobs/job.ts";
@@ -14,6 +14,7 @@ export function fileTraces(folder: string, sql: Sql): TraceStore {
   return {
     append: async (append) => await inTurn(turns, append.id, async () => await appendToFile(folder, sql, append)),
     read: async (key, offset, length) => await readFrom(pathOf(folder, key), offset, length),
+    remove: async (_, jobs) => await removeFiles(folder, jobs),
   };
 }
 
@@ -73,7 +74,20 @@ async function readFrom(path: string, offset: number, length: number): Promise<B
   return bytes.subarray(0, read);
 }
 
-// A thousand jobs share a folder.
+// The runner may have been asked several times to send its trace anew, and each time has a file.
+async function removeFiles(folder: string, jobs: readonly number[]): Promise<void> {
+  const wanted = new Set(jobs);
+  for (const inside of new Set(jobs.map((id) => folderOf(folder, id)))) {
+    const names = await readdir(inside).catch(() => []);
+    for (const name of names) if (wanted.has(Number(name.split(".", 1)))) await rm(join(inside, name), { force: true });
+  }
+}
+
 function pathOf(folder: string, { id, attempt, trace_resets }: TraceKey): string {
-  return join(folder, String(Math.floor(id / 1000)), `${id}.${attempt}.${trace_resets}.log`);
+  return join(folderOf(folder, id), `${id}.${attempt}.${trace_resets}.log`);
+}
+
+// A thousand jobs share a folder.
+function folderOf(folder: string, id: number): string {
+  return join(folder, String(Math.floor(id / 1000)));
 }

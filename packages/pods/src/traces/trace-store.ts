@@ -1,3 +1,4 @@
+import type { Sql } from "../database/database.ts";
 import type { JobState } from "../jobs/job.ts";
 
 /** A trace: that of one attempt at a job, since the runner was last asked to send all of it again. */
@@ -26,4 +27,6 @@ export interface TraceStore {
   readonly append: (append: TraceAppend) => Promise<JobState | undefined>;
   /** Reads at most `length` bytes from an offset; all of them must have been appended. */
   readonly read: (key: TraceKey, offset: number, length: number) => Promise<Buffer>;
+  /** Removes the traces of jobs, of all their attempts, in the transaction that removes the jobs. */
+  readonly remove: (sql: Sql, jobs: readonly number[]) => Promise<void>;
 }
