@@ -128,7 +128,7 @@ function slugOf(path: string): string {
 }
 
 function serverVariables(url: string): Readonly<Record<string, string>> {
-  const { protocol, hostname, host, port } = new URL(url === "" ? "http://localhost" : url);
+  const { protocol, hostname, host, port } = URL.parse(url) ?? new URL("http://localhost");
   return {
     CI_SERVER_URL: url,
     CI_SERVER_PROTOCOL: protocol.slice(0, -1),
