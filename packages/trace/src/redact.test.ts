@@ -99,12 +99,12 @@ describe("createRedactor()", () => {
 
   test("masks an object of all variables as a whole, and of its members those that are secrets", () => {
     const masker = createMasker();
-    const { redact } = createRedactor(masker);
+    const redactor = createRedactor(masker);
     const read = { type: "variable-read", at: 0, path: "0", name: "S", value: sensitive("hunter2hunter2") } as const;
-    redact(read);
+    redactor.redact(read);
     const all = JSON.stringify({ S: "hunter2hunter2", CI_JOB_NAME: "building" });
     const starting = exampleRun().find(({ type }) => type === "process-starting") as StepEvent;
-    redact({ ...starting, env: { ALL: sensitive(all) } } as StepEvent);
+    redactor.redact({ ...starting, env: { ALL: sensitive(all) } } as StepEvent);
     expect(masker.text(`building with hunter2hunter2: ${all}`)).toBe("building with [MASKED]: [MASKED]");
   });
 
