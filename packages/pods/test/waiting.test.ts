@@ -1,7 +1,8 @@
-import type { Database } from "../src/database/database.ts";
+import { countStatements } from "../src/database/count-statements.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPipeline } from "../src/pipelines/create-pipeline.ts";
 import { openPod, type Pod } from "../src/pod/pod.ts";
+import type { Capability } from "../src/queue/capability.ts";
 import type { ClaimedJob } from "../src/queue/claim-jobs.ts";
 import { pendingJobs } from "../src/queue/job-source.ts";
 import { JobQueue, type WaitResult } from "../src/queue/job-queue.ts";
@@ -20,13 +21,9 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
     const options = database.options();
     pod = await openPod({ ...options, stateDir: await emptyState(options.databaseUrl) });
     runnerId = (await createRunner(pod.database, 1, {})).id;
-    const counting: Database = {
-      ...pod.database,
-      query: async (text, values) => {
-        if (text.includes("FOR UPDATE OF q SKIP LOCKED")) statements++;
-        return await pod.database.query(text, values);
-      },
-    };
+    const counting = countStatements(pod.database, (text) => {
+      if (isClaim(text)) statements++;
+    });
     queue = new JobQueue(counting, 1, pendingJobs(counting));
   });
 
@@ -39,21 +36,34 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
   const createJob = async (): Promise<number> =>
     await createPipeline(pod.database, { project: "a/b", stages: ["test"], jobs: [job] });
 
+  const isClaim = (text: string): boolean => text.includes("FOR UPDATE OF q SKIP LOCKED");
+
+  const capabilityOf = (tags: readonly string[]): Capability => ({
+    kind: 1,
+    groupId: undefined,
+    projectIds: [],
+    tags,
+    runUntagged: true,
+    isProtected: false,
+    features: [],
+  });
+
+  const waitAs = async (crowd: typeof queue, tag: string, managerId: number): Promise<WaitResult<ClaimedJob>> =>
+    await crowd.wait({
+      capability: capabilityOf([tag]),
+      slot: { runnerId, runnerVersion: 1, managerId, leaseSeconds: 60, cancelsGracefully: true },
+      ticket: undefined,
+      holdMs: 60_000,
+      signal: new AbortController().signal,
+    });
+
   const wait = async (
     managerId: number,
     more: { ticket?: string; holdMs?: number; signal?: AbortSignal } = {},
   ): Promise<WaitResult<ClaimedJob>> =>
     await queue.wait({
       // Two kinds of runners.
-      capability: {
-        kind: 1,
-        groupId: undefined,
-        projectIds: [],
-        tags: managerId % 2 === 0 ? ["even"] : [],
-        runUntagged: true,
-        isProtected: false,
-        features: [],
-      },
+      capability: capabilityOf(managerId % 2 === 0 ? ["even"] : []),
       slot: { runnerId, runnerVersion: 1, managerId, leaseSeconds: 60, cancelsGracefully: true },
       ticket: more.ticket,
       holdMs: more.holdMs ?? 60_000,
@@ -78,6 +88,33 @@ describe.each(databaseKinds)("requests that wait, with %s", (kind) => {
     await Promise.all(all);
     expect(results.filter((one) => one.job !== undefined)).toHaveLength(1);
     queue = new JobQueue(pod.database, 1, pendingJobs(pod.database));
+  });
+
+  test("a job costs as many statements as there are kinds of runners, whether ten of them wait or a thousand", async () => {
+    let counted: string[] = [];
+    const counting = countStatements(pod.database, (text) => counted.push(text));
+    for (const kinds of [1, 4]) {
+      for (const runners of [10, 100, 1000]) {
+        const crowd = new JobQueue(counting, 1, pendingJobs(counting));
+        const results: WaitResult<ClaimedJob>[] = [];
+        counted = [];
+        const all = Array.from({ length: runners }, async (_, i) =>
+          results.push(await waitAs(crowd, `kind ${i % kinds}`, i)),
+        );
+        // One claim for the first of a kind, and one for those that came meanwhile.
+        await expect.poll(() => counted.filter(isClaim).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(2 * kinds);
+        counted = [];
+        await createJob();
+        crowd.wake();
+        await expect.poll(() => results.length, { timeout: 30_000 }).toBe(1);
+        await expect.poll(() => counted.filter(isClaim).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(kinds);
+        // A tick may fall between: it looks once, and wakes each kind once more.
+        expect(counted.filter(isClaim).length).toBeLessThanOrEqual(2 * kinds);
+        expect(counted.length - counted.filter(isClaim).length).toBeLessThanOrEqual(1);
+        crowd.close();
+        await Promise.all(all);
+      }
+    }
   });
 
   test("a ticket never hides a job that came before it was given", async () => {

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { messageOf } from "@steps/model";
 import { makePrivateFolder } from "@steps/platform";
-import { type Database, DatabaseError, type Sql } from "./database.ts";
+import { type Database, DatabaseError } from "./database.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { pgliteSession } from "./pglite-session.ts";
 
 /**
  * Opens the embedded database below a folder, and makes it the first time. One process at a time may have it open.
@@ -33,8 +34,7 @@ async function open(dataDir: string, release: () => void): Promise<Database> {
   const listeners = new Set<(text: string) => void>();
   return {
     kind: "embedded",
-    ...sqlOf(pglite),
-    transaction: async (work) => await pglite.transaction(async (tx) => await work(sqlOf(tx))),
+    ...pgliteSession(pglite),
     hint(text) {
       for (const listener of listeners) queueMicrotask(() => listener(text));
     },
@@ -43,16 +43,5 @@ async function open(dataDir: string, release: () => void): Promise<Database> {
       await pglite.close();
       release();
     },
-  };
-}
-
-interface Queryable {
-  readonly query: <Row>(text: string, values: unknown[]) => Promise<{ readonly rows: Row[] }>;
-}
-
-function sqlOf(queryable: Queryable): Sql {
-  return {
-    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      (await queryable.query<Row>(text, [...values])).rows,
   };
 }

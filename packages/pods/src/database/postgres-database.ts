@@ -1,5 +1,5 @@
 import { messageOf } from "@steps/model";
-import { Pool, type PoolConfig, TypeOverrides, types } from "pg";
+import { Pool, type PoolConfig, type QueryConfig, TypeOverrides, types } from "pg";
 import { type Database, DatabaseError, type Sql } from "./database.ts";
 import { openHints } from "./postgres-hints.ts";
 
@@ -29,7 +29,7 @@ export async function openPostgres(url: string): Promise<Database> {
   pool.on("error", () => {});
   const database: Database = {
     kind: "postgres",
-    query: async (text, values = []) => await answered(async () => (await pool.query(text, [...values])).rows),
+    query: async (text, values = []) => await answered(async () => (await pool.query(prepared(text, values))).rows),
     transaction: async (work) =>
       await answered(async () => await repeated(async () => await inTransaction(pool, work))),
     ...openHints(settings, async (text, values) => void (await pool.query(text, values))),
@@ -45,12 +45,23 @@ export async function openPostgres(url: string): Promise<Database> {
   };
 }
 
+const names = new Map<string, string>();
+const MAX_NAMES = 500;
+
+/** A statement that each connection reads and plans once: for those that look for jobs, that takes longer than running them. */
+function prepared(text: string, values: readonly unknown[]): QueryConfig {
+  const name = names.get(text) ?? (names.size < MAX_NAMES ? `pod-${names.size}` : undefined);
+  if (name === undefined) return { text, values: [...values] };
+  names.set(text, name);
+  return { name, text, values: [...values] };
+}
+
 async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
     await client.query("BEGIN");
-    const done = await work({ query: async (text, values = []) => (await client.query(text, [...values])).rows });
+    const done = await work({ query: async (text, values = []) => (await client.query(prepared(text, values))).rows });
     await client.query("COMMIT");
     return done;
   } catch (error) {

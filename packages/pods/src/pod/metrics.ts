@@ -26,6 +26,7 @@ export class Metrics {
 
 const COUNTERS = {
   http_requests_total: "Requests by route and status.",
+  database_statements_total: "Statements that this process ran.",
   jobs_assigned_total: "Jobs that were given to a runner.",
   jobs_released_total: "Jobs that were given to a runner which had gone, and put back at once.",
   offer_claims_total: "Claims of a daemon at the pod that owns the job, by outcome.",

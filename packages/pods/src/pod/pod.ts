@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
+import { countStatements } from "../database/count-statements.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { PodKeys } from "../keys/pod-keys.ts";
@@ -64,7 +65,9 @@ export function settingsOf(options: PodOptions): PodSettings {
 export async function openPod(options: PodOptions): Promise<Pod> {
   const settings = settingsOf(options);
   const { stateDir, pod } = settings;
-  const database = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
+  const metrics = new Metrics();
+  const opened = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
+  const database = countStatements(opened, () => metrics.add("database_statements_total"));
   const artifactFolder = join(stateDir, "artifacts");
   mkdirSync(join(artifactFolder, "incoming"), { recursive: true, mode: 0o700 });
   const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
@@ -80,7 +83,7 @@ export async function openPod(options: PodOptions): Promise<Pod> {
     managers: new Managers(),
     traces: database.kind === "embedded" ? fileTraces(join(stateDir, "traces"), database) : databaseTraces(database),
     artifactFolder,
-    metrics: new Metrics(),
+    metrics,
     watched: new Map(),
     async close() {
       queue.close();
