@@ -132,12 +132,16 @@ function checkNumber(context: CompileContext, node: YamlScalar, value: number): 
   }
 }
 
+/** A table with further keys, which baseline messages have. */
+export function withKeys(table: KeyTable, keys: readonly string[]): KeyTable {
+  return { ...table, known: [...table.known, ...keys] };
+}
+
 /** Reports the keys that a mapping must not have; `x-…` and `.…` are the author's own. */
 export function checkKeys(context: CompileContext, node: YamlMapping, table: KeyTable): void {
-  const known = new Set(table.known);
   const severity = context.options.isLenient === true ? "warning" : "error";
   for (const [name, { key }] of node.entries) {
-    if (known.has(name) || OWN_KEY.test(name)) continue;
+    if (table.known.includes(name) || OWN_KEY.test(name)) continue;
     if (table.later?.includes(name)) {
       context.report.error(key, {
         code: "not-supported",

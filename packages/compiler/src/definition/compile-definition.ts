@@ -1,13 +1,23 @@
 import { createObject, type Value } from "@steps/model";
 import type { Definition, ExecDefinition, StepsDefinition } from "@steps/model/definition";
 import { nearest } from "@steps/model/diagnostic";
+import type { KeyTable } from "@steps/source/keys";
 import { escapePointer, childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkName, refuseExpression } from "../texts/check-name.ts";
 import { checkTemplateNode, checkTemplates } from "../texts/check-template.ts";
 import { checkNul, readEnv } from "../texts/compile-env.ts";
 import { readInheritEnv } from "./compile-inherit-env.ts";
 import { type InlineReaders, readInvocations } from "../invocation/compile-invocation.ts";
-import { asMapping, asString, asText, asValue, checkKeys, type CompileContext, wrongType } from "../context.ts";
+import {
+  asMapping,
+  asString,
+  asText,
+  asValue,
+  checkKeys,
+  type CompileContext,
+  withKeys,
+  wrongType,
+} from "../context.ts";
 import {
   DEFINITION_KEYS,
   DEFINITION_KINDS,
@@ -24,6 +34,9 @@ interface Place {
   readonly inline: InlineReaders;
 }
 
+const BASELINE_DEFINITION_KEYS: KeyTable = withKeys(DEFINITION_KEYS, ["inheritEnv"]);
+const BASELINE_EXEC_KEYS: KeyTable = withKeys(EXEC_KEYS, ["cancelTimeout", "contextFile"]);
+
 /** Reads the definition of a step in the syntax of any year, and reports the mistakes in it. */
 export function readDefinition(
   context: CompileContext,
@@ -33,8 +46,7 @@ export function readDefinition(
   const definition = asMapping(context, node, "The definition", "Write exec: or run:.");
   if (definition === undefined) return undefined;
   context.places.set(pointer, definition);
-  const known = context.acceptsBaseline ? [...DEFINITION_KEYS.known, "inheritEnv"] : DEFINITION_KEYS.known;
-  checkKeys(context, definition, { ...DEFINITION_KEYS, known });
+  checkKeys(context, definition, context.acceptsBaseline ? BASELINE_DEFINITION_KEYS : DEFINITION_KEYS);
   const kind = readKind(context, definition);
   const env = readEnv(context, definition, { pointer, isTemplate: true });
   const inherited = readInheritEnv(context, definition);
@@ -143,10 +155,7 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
   const exec = asMapping(context, node, "exec", "Write exec: {command: [program, argument]}.");
   if (exec === undefined) return nothing;
   context.places.set(pointer, exec);
-  checkKeys(context, exec, {
-    ...EXEC_KEYS,
-    known: context.acceptsBaseline ? [...EXEC_KEYS.known, "cancelTimeout", "contextFile"] : EXEC_KEYS.known,
-  });
+  checkKeys(context, exec, context.acceptsBaseline ? BASELINE_EXEC_KEYS : EXEC_KEYS);
   const workDir = readWorkDir(context, exec, pointer);
   const times = { ...readTime(context, exec, "timeout"), ...readTime(context, exec, "cancel_timeout") };
   const command = childOf(exec, "command");

@@ -10,7 +10,7 @@ import { readInputs } from "./compile-inputs.ts";
 import { readReference } from "../reference/compile-reference.ts";
 import type { InlineSpec } from "../reference/inline-spec.ts";
 import { readScript } from "./compile-script.ts";
-import { asMapping, asString, checkKeys, type CompileContext } from "../context.ts";
+import { asMapping, asString, checkKeys, type CompileContext, withKeys } from "../context.ts";
 import { readEnv } from "../texts/compile-env.ts";
 import { FINALLY_KEYS } from "../keys/definition-keys.ts";
 import { readAction, readActionInputs, readUpstreamAction } from "./compile-action.ts";
@@ -31,6 +31,12 @@ const INLINE_DEFINITION_KEYS: ReadonlySet<string> = new Set([
   "inherit_env",
   ...FINALLY_KEYS,
 ]);
+
+const OWN_KEYS = { inline: INLINE_KEYS, invocation: INVOCATION_KEYS } as const;
+const BASELINE_KEYS = {
+  inline: withKeys(INLINE_KEYS, ["control"]),
+  invocation: withKeys(INVOCATION_KEYS, ["control"]),
+} as const;
 
 interface ListOptions {
   readonly pointer: string;
@@ -96,8 +102,8 @@ function readInvocation(
   const kinds = KIND_KEYS.filter((key) => item.entries.has(key));
   const kind = kinds[0];
   const isInline = kind === "exec" || kind === "run" || kind === "steps" || kind === "parallel";
-  const table = isInline ? INLINE_KEYS : INVOCATION_KEYS;
-  checkKeys(context, item, context.acceptsBaseline ? { ...table, known: [...table.known, "control"] } : table);
+  const tables = context.acceptsBaseline ? BASELINE_KEYS : OWN_KEYS;
+  checkKeys(context, item, isInline ? tables.inline : tables.invocation);
   if (kinds.length > 1) reportConflict(context, item, kinds);
   if (kind === undefined) {
     context.report.error(item, {
