@@ -1,4 +1,12 @@
-import { clientVariables, type ContainerCli, ContainerError } from "@steps/containers";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import {
+  clientVariables,
+  type ContainerCli,
+  ContainerError,
+  openCredentials,
+  type RegistryCredentials,
+} from "@steps/containers";
 import { printable } from "@steps/model/diagnostic";
 import { runBriefly } from "@steps/platform/processes";
 import type { PullPolicy, WantedImage } from "./wanted.ts";
@@ -22,6 +30,10 @@ export interface ImageFacts {
 /** The options for getting images. */
 export interface ImageContext {
   readonly cli: ContainerCli;
+  /** Absolute: where credentials are kept for as long as an image is pulled. */
+  readonly stateDir: string;
+  /** The credentials for an image. Without any those of the user are tried. */
+  readonly credentialsFor?: ((image: string) => RegistryCredentials | undefined) | undefined;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -48,13 +60,24 @@ export async function ensureImage(context: ImageContext, image: WantedImage): Pr
   );
 }
 
-async function pull({ cli, say, signal }: ImageContext, { name, platform }: WantedImage): Promise<string | undefined> {
-  say(`Pulling image ${name}`);
-  const args = ["pull", "--quiet", ...(platform === undefined ? [] : [`--platform=${platform}`]), name];
-  const answer = await runBriefly({ program: cli.program, args, env: process.env, timeoutMs: PULL_MS, signal });
-  if (answer.exitCode === 0) return undefined;
-  const said = printable(answer.stderr.trim().split("\n").at(-1) ?? "");
-  return said === "" ? "no answer" : said;
+async function pull(context: ImageContext, { name, platform }: WantedImage): Promise<string | undefined> {
+  const { cli, stateDir, signal, say } = context;
+  const credentials = context.credentialsFor?.(name);
+  say(`Pulling image ${name}${credentials === undefined ? "" : ` as ${printable(credentials.username)}`}`);
+  const dir = join(stateDir, `registry-${randomBytes(8).toString("hex")}`);
+  const registry = credentials && (await openCredentials(cli, credentials, { image: name, dir, signal }));
+  try {
+    const platforms = platform === undefined ? [] : [`--platform=${platform}`];
+    const own = registry ?? { clientOptions: [], options: [], env: {} };
+    const args = [...own.clientOptions, "pull", "--quiet", ...own.options, ...platforms, name];
+    const env = { ...process.env, ...own.env };
+    const answer = await runBriefly({ program: cli.program, args, env, timeoutMs: PULL_MS, signal });
+    if (answer.exitCode === 0) return undefined;
+    const said = printable(answer.stderr.trim().split("\n").at(-1) ?? "");
+    return said === "" ? "no answer" : said;
+  } finally {
+    registry?.remove();
+  }
 }
 
 interface Answer {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type ContainerCli, ContainerError, labelOfJob } from "@steps/containers";
+import { type ContainerCli, ContainerError, labelOfJob, type RegistryCredentials } from "@steps/containers";
 import { endOfLog, inspectContainer, JobNetwork } from "@steps/containers/job";
 import { dialCommand, DialError } from "@steps/dial/command";
 import type { Dial } from "@steps/client";
@@ -29,6 +29,8 @@ export interface ContainerOptions {
   readonly stateDir: string;
   /** The folder with the program as `step-runner bootstrap` leaves it: absolute. */
   readonly programDir: string;
+  /** The credentials for an image. Without any those of the user are tried. */
+  readonly credentialsFor?: ((image: string) => RegistryCredentials | undefined) | undefined;
   /** Flags of the service in the container. */
   readonly serveFlags: readonly string[];
   /** Told what happens before the job begins, a sentence each. */

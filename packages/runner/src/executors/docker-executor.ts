@@ -14,6 +14,7 @@ import { RunnerError } from "../runner-error.ts";
 import { containerProgram } from "./container-program.ts";
 import type { Executor, JobPlace, PlacedJob } from "./executor.ts";
 import { absoluteFolder, projectPath, slotPath } from "./job-paths.ts";
+import { credentialFor, dockerConfigOf, pullCredentials } from "./pull-credentials.ts";
 import { wantedImages } from "./wanted-images.ts";
 
 const BUILDS_DIR = "/builds";
@@ -66,13 +67,16 @@ function keptOf({ folder }: PlacedJob): KeptContainers {
 }
 
 async function optionsOf(job: PlacedJob, cli: ContainerCli): Promise<ContainerOptions> {
+  const warn = (text: string): void => job.say(`WARNING: ${text}`);
+  const credentials = pullCredentials(dockerConfigOf(job.payload, job.variables["DOCKER_AUTH_CONFIG"], warn));
   return {
+    credentialsFor: (image) => credentialFor(image, credentials),
     cli,
     stateDir: job.place.stateDir,
     programDir: await containerProgram(job.place),
     serveFlags: ["--retention=168h"],
     say: job.say,
-    warn: (text) => job.say(`WARNING: ${text}`),
+    warn,
     signal: job.signal,
   };
 }

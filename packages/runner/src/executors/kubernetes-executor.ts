@@ -6,10 +6,11 @@ import { awaitArguments, PROGRAM, readPrepared, SOCKET } from "@steps/job-contai
 import { createKubernetesAccess, kubernetesObjects, type KubernetesObjects, runExec } from "@steps/kubernetes";
 import type { Executor, JobPlace, PlacedJob, SweptRunner } from "./executor.ts";
 import { isHostName, JOB_CONTAINER, podManifest } from "../kubernetes/pod-manifest.ts";
-import { dockerConfigOf, secretManifest } from "../kubernetes/pod-secret.ts";
+import { secretManifest } from "../kubernetes/pod-secret.ts";
 import { type PodPlan, podProblem, removePod, startPod } from "../kubernetes/job-pod.ts";
 import { fieldsOf, textOf } from "../kubernetes/pod-state.ts";
 import { absoluteFolder, projectPath } from "./job-paths.ts";
+import { dockerConfigOf } from "./pull-credentials.ts";
 import { wantedImages } from "./wanted-images.ts";
 
 const BUILDS_DIR = "/builds";

@@ -27,6 +27,9 @@ const HOUR_MS = 3_600_000;
 /** Makes of a payload what a service of steps is asked to run. */
 export function makeRequest(job: CompiledFor): MadeRequest {
   const { payload, config, folders } = job;
+  const wanted = Object.keys(payload.secrets);
+  if (wanted.length > 0)
+    return { problem: `The job wants secrets of a vault (${wanted.join(", ")}), and this runner asks no vault` };
   const server = { url: config.url };
   const compiled = compileServerJob(payload, { server, token: payload.token, variables: runnerVariables(job) });
   if (compiled.job === undefined) return { problem: compiled.diagnostics.map(formatDiagnostic).join("\n") };

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readConfig } from "../config/read-config.ts";
 import type { KubernetesConfig } from "../config/runner-config.ts";
 import { isHostName, podManifest, type PodFacts } from "./pod-manifest.ts";
-import { dockerConfigOf, secretManifest } from "./pod-secret.ts";
+import { secretManifest } from "./pod-secret.ts";
 
 function config(section: string): KubernetesConfig {
   const text = `runners:\n  - {url: "https://x", token: t, executor: kubernetes, kubernetes: ${section}}\n`;
@@ -77,24 +77,6 @@ test("podManifest() gives jobs no rights in the cluster unless an account is nam
 test("isHostName() takes DNS names in small letters alone", () => {
   expect(["db", "a.b-c", "1"].filter(isHostName)).toHaveLength(3);
   expect(["a_b", "-a", "A", "", "a..b", "a".repeat(254)].filter(isHostName)).toEqual([]);
-});
-
-test("dockerConfigOf() joins the credentials of the job with its DOCKER_AUTH_CONFIG, which counts more", () => {
-  const credentials = [
-    { type: "registry", url: "a.example", username: "u", password: "p" },
-    { type: "other", url: "x.example", username: "u", password: "p" },
-  ];
-  const said: string[] = [];
-  const of = (variable?: string): unknown =>
-    JSON.parse(dockerConfigOf({ credentials }, variable, (text) => said.push(text)) ?? "null");
-  expect(of()).toEqual({ auths: { "a.example": { username: "u", password: "p", auth: "dTpw" } } });
-  expect(of('{"auths":{"a.example":{"auth":"eA=="},"b.example":{}}}')).toEqual({
-    auths: { "a.example": { auth: "eA==" }, "b.example": {} },
-  });
-  expect(of("no JSON p4ss")).toEqual(of());
-  expect(said).toHaveLength(1);
-  expect(said[0]).not.toContain("p4ss");
-  expect(dockerConfigOf({ credentials: [] }, undefined, () => undefined)).toBeUndefined();
 });
 
 test("a mistake in the section of a cluster is named by its place", () => {

@@ -1,5 +1,4 @@
 import type { WantedService } from "@steps/job-containers";
-import type { JobPayload } from "@steps/runner-api/job";
 
 /** The key of a variable in the secret of a pod: of one service by its index, or of all. */
 export function secretKey(index: number | undefined, variable: string): string {
@@ -35,34 +34,3 @@ export function secretManifest({ name, labels, services, serviceEnv, dockerConfi
 }
 
 const DOCKER_CONFIG = ".dockerconfigjson";
-
-/**
- * The docker configuration for the pulls of a job: the registries of its payload, and those of its variable
- * `DOCKER_AUTH_CONFIG`, which count more, as GitLab's runner has it. `undefined` when there are none. What is no JSON in the
- * variable is told to `warn`.
- */
-export function dockerConfigOf(
-  { credentials }: Pick<JobPayload, "credentials">,
-  variable: string | undefined,
-  warn: (text: string) => void,
-): string | undefined {
-  const auths: Record<string, unknown> = {};
-  for (const { type, url, username, password } of credentials) {
-    if (type !== "registry" || url === "") continue;
-    auths[url] = { username, password, auth: Buffer.from(`${username}:${password}`).toString("base64") };
-  }
-  if (variable !== undefined && variable !== "") Object.assign(auths, readAuths(variable, warn));
-  return Object.keys(auths).length === 0 ? undefined : JSON.stringify({ auths });
-}
-
-function readAuths(text: string, warn: (text: string) => void): object {
-  try {
-    const config = JSON.parse(text) as { readonly auths?: unknown } | null;
-    const auths = config?.auths;
-    if (typeof auths === "object" && auths !== null && !Array.isArray(auths)) return auths;
-  } catch {
-    // Said below.
-  }
-  warn("DOCKER_AUTH_CONFIG has no JSON with auths, and is not used for pulls");
-  return {};
-}
