@@ -160,6 +160,18 @@ test("uploadArtifact() sends a form in chunks, follows a 307 to another host, an
   expect(got?.body).toMatch(/filename="a_b\.zip"\r\n[^]*\r\n\r\nbytes\r\n--steps-[0-9a-f]{32}--\r\n$/u);
 });
 
+test("files go up and down although the server is away for a moment", async () => {
+  const away = (response: ServerResponse): void => void response.destroy();
+  const up = await serve(away, away, plain(201));
+  const file = { token: "j", fileName: "a.zip", artifact_type: "archive", artifact_format: "zip" };
+  const upload = { ...file, open: () => Readable.from([Buffer.from("bytes")]) };
+  expect(await up.api.uploadArtifact(7, upload)).toMatchObject({ status: 201 });
+  expect(up.seen.map(({ body }) => body.includes("bytes"))).toEqual([true, true, true]);
+  const down = await serve(away, (response) => void response.writeHead(200).end("zip"));
+  const { bytes } = await down.api.downloadArtifact(7, { token: "j" });
+  expect(await text(bytes as Readable)).toBe("zip");
+});
+
 test("downloadArtifact() follows a redirect, and keeps its token to the host of the API", async () => {
   const target = await serve((response) => void response.writeHead(200).end("zip"));
   const { api, seen } = await serve(plain(302, { location: `${target.url}/bucket?signature=x` }));

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
+import { isStepsError } from "@steps/model";
 import { type ArtifactOptions, formatArtifactQuery } from "../artifacts.ts";
 import { HEADERS, MESSAGE_LIMITS, PATHS } from "../names.ts";
 import { type Answer, type Caller, messageIn } from "./call.ts";
@@ -11,12 +12,13 @@ import { DEFAULT_RETRIES, waitToRetry } from "./retry.ts";
 export interface ArtifactCalls {
   /**
    * Uploads a file in chunks: 201; 413 if it is too large; 401 or 403. A 503 is tried up to six times, other failures
-   * three times, and a 307 leads to the host where the same path takes it.
+   * three times, and a 307 leads to the host where the same path takes it. A server that cannot be reached is tried for
+   * two minutes, since it may just be started anew.
    */
   uploadArtifact(id: number, upload: ArtifactUpload): Promise<Answer>;
   /**
    * Gets the archive of a job, 200 with its bytes, which the caller has to read to their end or destroy. Redirects are
-   * followed, without the token when they lead to another host.
+   * followed, without the token when they lead to another host. A server that cannot be reached is tried as for an upload.
    */
   downloadArtifact(id: number, download: ArtifactDownload): Promise<Answer & { readonly bytes: Readable | undefined }>;
 }
@@ -52,14 +54,35 @@ export function artifactCalls(caller: Caller): ArtifactCalls {
 async function uploadUntilTaken(caller: Caller, id: number, upload: ArtifactUpload): Promise<Answer> {
   let base = caller.base;
   for (let attempt = 0; ; attempt += 1) {
-    const http = uploadCall(`${base}${PATHS.artifacts(id)}?${formatArtifactQuery(optionsOf(upload))}`, caller, upload);
-    const reply = await caller.sender.send(http);
+    const url = `${base}${PATHS.artifacts(id)}?${formatArtifactQuery(optionsOf(upload))}`;
+    const { reply, http } = await reach(caller, () => uploadCall(url, caller, upload));
     const answer = await answerOf(reply, http);
     const attempts = answer.status === 503 ? 6 : 3;
     const isFinal = answer.status < 300 || [400, 401, 403, 405, 413].includes(answer.status);
     if (isFinal || attempt + 1 >= attempts) return answer;
     if (answer.status === 307) base = movedBase(base, reply, http);
     else await waitToRetry(reply.headers, attempt, { rules: DEFAULT_RETRIES, signal: upload.signal });
+  }
+}
+
+const REACH_MS = 120_000;
+const REACH_RULES = { ...DEFAULT_RETRIES, longestDelayMs: 10_000 };
+
+/** Sends a call until somebody answers, each time made anew: what a job leaves must not be lost because its server is started anew. */
+async function reach(
+  { sender }: Caller,
+  makeCall: () => HttpCall,
+): Promise<{ readonly reply: HttpReply; readonly http: HttpCall }> {
+  const begin = performance.now();
+  for (let attempt = 0; ; attempt += 1) {
+    const http = makeCall();
+    try {
+      return { reply: await sender.send(http), http };
+    } catch (error) {
+      const isLate = performance.now() - begin > REACH_MS;
+      if (isLate || !isStepsError(error, "SERVER_UNREACHABLE")) throw error;
+      await waitToRetry({}, attempt, { rules: REACH_RULES, signal: http.signal });
+    }
   }
 }
 
@@ -114,8 +137,8 @@ async function downloadFrom(
   for (let attempt = 0, redirects = 0; ;) {
     const isOwn = url.origin === new URL(first).origin;
     const headers = { ...caller.headers, ...(isOwn && { [HEADERS.jobToken]: token }) };
-    const http = { method: "GET", url: url.href, headers, signal, timeoutMs: TIMEOUT_MS };
-    const reply = await caller.sender.send(http);
+    const target = { method: "GET", url: url.href, headers, signal, timeoutMs: TIMEOUT_MS };
+    const { reply, http } = await reach(caller, () => target);
     if (reply.status === 200) {
       return { status: 200, headers: reply.headers, message: undefined, wasPutOff: attempt > 0, bytes: reply.body };
     }
