@@ -9,6 +9,13 @@ const LAST_WAIT_MS = 500;
 /** Tells whether the next byte begins a line. Writers whose output a reader sees as one share a cursor. */
 export interface Cursor {
   isAtLineStart: boolean;
+  /** Stands below all that was written. Absent: nothing does. */
+  overlay?: Overlay | undefined;
+}
+
+/** Something that is drawn below all output, and has to be gone before more is written. */
+export interface Overlay {
+  readonly hide: () => void;
 }
 
 const LINE_FEED = 10;
@@ -33,6 +40,32 @@ export class OutputWriter {
     this.#cursor = cursor;
   }
 
+  /** Whether a reader sees the output of both writers as one. */
+  isBeside(other: OutputWriter): boolean {
+    return this.#cursor === other.#cursor;
+  }
+
+  /** Whether the reader has taken all that was written. */
+  get isIdle(): boolean {
+    return this.#pending === undefined;
+  }
+
+  /** Whether the next byte begins a line. */
+  get isAtLineStart(): boolean {
+    return this.#cursor.isAtLineStart;
+  }
+
+  /** Sets what stands below the output of this writer and of those that it shares a place with. */
+  set overlay(overlay: Overlay | undefined) {
+    this.#cursor.overlay = overlay;
+  }
+
+  /** Draws an overlay: nothing has to be hidden for it, and it is no part of a line. */
+  draw(text: string): void {
+    if (text === "\n") this.#cursor.isAtLineStart = true;
+    void this.#send(Buffer.from(text));
+  }
+
   /** Writes lines of our own, which begin no line of somebody else's. */
   writeLines(text: string): void | Promise<void> {
     return this.write(Buffer.from(this.#cursor.isAtLineStart ? text : `\n${text}`));
@@ -41,7 +74,13 @@ export class OutputWriter {
   /** A promise means that the reader is behind. */
   write(chunk: Uint8Array): void | Promise<void> {
     if (this.#isClosed) return undefined;
+    if (chunk.length > 0) this.#cursor.overlay?.hide();
     if (chunk.length > 0) this.#cursor.isAtLineStart = chunk.at(-1) === LINE_FEED || isCleared(chunk);
+    return this.#send(chunk);
+  }
+
+  #send(chunk: Uint8Array): void | Promise<void> {
+    if (this.#isClosed) return undefined;
     if (this.#pending !== undefined) return this.#follow(Uint8Array.from(chunk));
     const written = this.#attempt(chunk);
     return written < chunk.length ? this.#follow(Uint8Array.from(chunk.subarray(written))) : undefined;

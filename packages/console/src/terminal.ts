@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
-import { type Cursor, OutputWriter } from "./output-writer.ts";
+import { type Cursor, OutputWriter, type Overlay } from "./output-writer.ts";
 
 const cursor: Cursor = { isAtLineStart: true };
 
@@ -36,6 +36,29 @@ export function nameProgram(name: string): void {
 export function hurryOutput(): void {
   output.hurry();
   errors.hurry();
+}
+
+/** Sets what is drawn at the end of standard error, and of standard output where both are one terminal; `undefined` takes it off. */
+export function setOverlay(overlay: Overlay | undefined): void {
+  errors.overlay = overlay;
+}
+
+/** How a run may be shown: as a tree that grows, as plain lines, as a line for each step that begins, or not. */
+export type ProgressMode = "tree" | "plain" | "lines" | "quiet";
+
+/**
+ * How a run is shown. By itself that is a tree where standard error is a terminal, plain lines where that terminal is one of a CI
+ * system (`CI`), and otherwise a line for each step. A tree that was asked for needs a terminal, and is plain without one.
+ */
+export function progressMode(
+  { progress, quiet }: { readonly progress: "auto" | "tree" | "plain" | "quiet"; readonly quiet: boolean },
+  env: NodeJS.ProcessEnv = process.env,
+): ProgressMode {
+  if (quiet || progress === "quiet") return "quiet";
+  const canDraw = isatty(2) && env["TERM"] !== "dumb";
+  if (progress !== "auto") return progress === "tree" && !canDraw ? "plain" : progress;
+  if (!canDraw) return "lines";
+  return ["", "0", "false"].includes(env["CI"] ?? "") ? "tree" : "plain";
 }
 
 /** The capabilities of an output stream. */

@@ -7,3 +7,7 @@ export { pipelineExitCode, statusOf } from "./pipeline-status.ts";
 export { PipelineView, type ViewOptions } from "./pipeline-view.ts";
 export type { OrderedJob } from "./row-order.ts";
 export { printReport, type ReportKind } from "./print-report.ts";
+export { JobView } from "./progress/job-view.ts";
+export { failingNode } from "./progress/failing-node.ts";
+export type { ProgressNode } from "./progress/progress-tree.ts";
+export { scriptOf } from "./progress/script-of.ts";

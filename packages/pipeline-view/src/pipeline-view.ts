@@ -1,11 +1,16 @@
-import { errors, output, type OutputWriter, terminalOf } from "@steps/console/terminal";
+import { errors, output, type OutputWriter, type ProgressMode, terminalOf } from "@steps/console/terminal";
 import { printable } from "@steps/model/diagnostic";
 import type { PipelineEvent } from "@steps/pipeline";
 import { formatDuration } from "@steps/trace";
+import type { JournalEvent } from "@steps/trace/journal";
 import { createMasker } from "@steps/trace/mask";
 import { firstLine } from "./columns.ts";
 import { LinePrefix } from "./line-prefix.ts";
 import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+import { LiveView } from "./progress/live-view.ts";
+import { PlainLines } from "./progress/plain-lines.ts";
+import { ProgressTree } from "./progress/progress-tree.ts";
+import { summarise } from "./progress/summary.ts";
 import type { OrderedJob } from "./row-order.ts";
 
 /** How a pipeline is shown. */
@@ -13,20 +18,32 @@ export interface ViewOptions {
   /** The texts that are masked wherever they turn up, also in the names of jobs. Default: none. */
   readonly maskedValues?: readonly string[];
   readonly isQuiet: boolean;
+  /** How it is shown unless it is quiet. Default: lines when jobs begin and end. */
+  readonly mode?: ProgressMode;
   /** When true, standard output is left to a report, and the output of jobs goes to standard error. */
   readonly hasReport: boolean;
 }
 
-/** Shows a pipeline while it runs: a line when a job starts and ends, and the output of jobs behind their names. */
+/**
+ * Shows a pipeline while it runs: as a tree that grows, or with a line when a job starts and ends; and the output of jobs behind their
+ * names.
+ */
 export class PipelineView {
   readonly #rows = new PipelineRows();
   readonly #terminal = terminalOf(2);
   readonly #options: ViewOptions;
   readonly #masker = createMasker();
 
+  readonly #tree = new ProgressTree(Date.now(), "");
+  readonly #live: LiveView | undefined;
+  readonly #plain: PlainLines | undefined;
+
   constructor(options: ViewOptions) {
     this.#options = options;
     for (const value of options.maskedValues ?? []) this.#masker.add(value);
+    const { isQuiet, mode } = options;
+    if (!isQuiet && mode === "tree") this.#live = new LiveView(this.#tree, (text) => this.#masker.text(text));
+    if (!isQuiet && mode === "plain") this.#plain = new PlainLines(this.#tree);
   }
 
   /** The rows of everything that has ended, masked. */
@@ -43,7 +60,8 @@ export class PipelineView {
   /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
   readonly onEvent = (event: PipelineEvent, path: string): void => {
     const row = this.#rows.apply(event, path, performance.now());
-    if (this.#options.isQuiet) return;
+    this.#tree.applyJob(event, path, Date.now());
+    if (this.#options.isQuiet || this.#live !== undefined) return;
     if (event.type === "instance-started")
       this.#say(this.#terminal.dim(printable(`${path}${event.instance}: started`)));
     if (event.type === "instance-delayed")
@@ -54,6 +72,30 @@ export class PipelineView {
     }
     if (row !== undefined) this.#say(this.#terminal.dim(sentence(row)));
   };
+
+  /** Takes an event of the run of a job. @param name the name of its instance, behind those that call its pipeline */
+  onStepEvent(name: string, event: JournalEvent): void {
+    if (this.#live === undefined && this.#plain === undefined) return;
+    this.#tree.apply(event, name);
+    for (const line of this.#plain?.linesOf(event, name) ?? []) this.#say(this.#terminal.dim(line));
+  }
+
+  /** Takes the tree away while a person is asked something, and draws it again after that. */
+  async suspended<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#live?.suspend();
+    try {
+      return await work();
+    } finally {
+      this.#live?.resume();
+    }
+  }
+
+  /** Takes the tree away for good. Gives a line that sums the jobs up, where a tree or plain lines were wanted, and else nothing. */
+  end(): string {
+    this.#live?.suspend();
+    if (this.#live === undefined && this.#plain === undefined) return "";
+    return `${this.#terminal.dim(summarise(this.#tree, Date.now()))}\n`;
+  }
 
   /** Writers for the output of one job. */
   outputOf(name: string): {

@@ -28,3 +28,4 @@ export { watchProcess } from "./watch-process.ts";
 export type { EndedProcess, WatchedProcess } from "./watch-process.ts";
 export { startRunnerServer } from "./runner-server.ts";
 export type { RunnerServer, RunnerServerFault, ServedJob, ServedPayload } from "./runner-server.ts";
+export { TerminalScreen } from "./terminal-screen.ts";

@@ -23,6 +23,7 @@ export const MARKS: Readonly<Record<RunStatusJson, string>> = {
 /** Colours of a terminal. */
 export const RED = 31;
 export const YELLOW = 33;
+/** The number that makes text dim. */
 export const DIM = 2;
 const GREEN = 32;
 

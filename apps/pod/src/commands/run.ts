@@ -1,5 +1,5 @@
 import { defineCommand, flag, grouped, type OptionsOf } from "@steps/console";
-import { errors, print, StopSignals } from "@steps/console/terminal";
+import { errors, print, progressMode, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { adminClient } from "../admin-client.ts";
 import { podFlags } from "../pod-flags.ts";
@@ -19,6 +19,11 @@ const flags = {
     summary: "Show the jobs until all have ended; --no-follow prints the id of the pipeline and ends",
   }),
   quiet: flag.boolean({ short: "q", summary: "Show neither the output of the jobs nor the table at the end" }),
+  progress: flag.choice(["auto", "tree", "plain", "quiet"], {
+    summary:
+      "How the jobs are shown on standard error: a tree that grows, lines, or not at all; auto is a tree on a terminal",
+    default: "auto",
+  }),
   ...grouped("The commit", {
     ref: flag.text({ placeholder: "BRANCH", summary: "The branch; the one that is checked out by default" }),
     tag: flag.text({ placeholder: "TAG", summary: "The pipeline is of a tag" }),
@@ -54,6 +59,8 @@ export const run = defineCommand({
 
 async function runPipeline(options: Options, [source = "."]: readonly string[]): Promise<number> {
   const pod = adminClient(options);
+  const mode = progressMode(options);
+  const quiet = mode === "quiet";
   using stop = new StopSignals();
   const { openProject } = await import("../run/open-project.ts");
   const { readProjectPipeline } = await import("../run/read-project-pipeline.ts");
@@ -70,11 +77,11 @@ async function runPipeline(options: Options, [source = "."]: readonly string[]):
     return 0;
   }
   const isJson = options.report === "json";
-  if (!options.quiet)
-    await errors.writeLines(`Pipeline ${created.id} of ${request.project}: ${request.jobs.length} jobs\n`);
-  const view = new PipelineView({ isQuiet: options.quiet, hasReport: isJson });
-  const results = await followPipeline({ pod, view, stop, request, id: created.id, showsTraces: !options.quiet });
+  if (!quiet) await errors.writeLines(`Pipeline ${created.id} of ${request.project}: ${request.jobs.length} jobs\n`);
+  const view = new PipelineView({ isQuiet: quiet, mode, hasReport: isJson });
+  const results = await followPipeline({ pod, view, stop, request, id: created.id, showsTraces: !quiet });
+  const summary = view.end();
   if (isJson) await printReport("json", view.rows, { result: statusOf(results), path: project.file });
-  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
+  else if (!quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}`);
   return stop.exitCode ?? pipelineExitCode(results, undefined);
 }

@@ -44,6 +44,16 @@ export const fetchFlags = grouped("Components", {
 /** The options that say how components are fetched. */
 export type FetchOptions = OptionsOf<typeof fetchFlags>;
 
+/** Flags of everything that shows a run while it goes on. */
+const progressFlags = grouped("The run and its records", {
+  progress: flag.choice(["auto", "tree", "plain", "quiet"], {
+    summary:
+      "How the run is shown on standard error: a tree that grows, lines at the beginning and the end of each step, or errors only; auto is a tree on a terminal, plain on that of a CI system",
+    default: "auto",
+    env: "STEP_RUNNER_PROGRESS",
+  }),
+});
+
 /** Flags of everything that runs steps: what most runs need first, then the rest by what it is about. */
 export const runFlags = {
   "output-file": flag.text({
@@ -65,6 +75,7 @@ export const runFlags = {
   ...environmentFlags,
   ...exportFlags,
   ...languageFlags,
+  ...progressFlags,
   ...grouped("The run and its records", {
     grace: flag.duration({
       summary: "What a cancelled step has between TERM and KILL",

@@ -26,7 +26,7 @@ export interface PlacedRun {
   readonly options: RunOptions;
   /** Hears the events of the job. For a job in a container these are only the notes on the container. */
   readonly hooks: Omit<RunHooks, "onOutput"> & {
-    readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>;
+    readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array, stepPath?: string) => void | Promise<void>;
     /** Told the name of each step of a job in a container whose process is seen to run. */
     readonly onStep?: (name: string) => void;
   };

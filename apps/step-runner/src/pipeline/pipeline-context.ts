@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { relative, resolve } from "node:path";
-import { assertWritable } from "@steps/console/terminal";
+import { assertWritable, progressMode } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import { markVariables } from "@steps/engine/environment";
 import type { PipelineRecording } from "@steps/engine/pipeline";
@@ -107,9 +107,11 @@ export async function openPipelineContext(
   );
   const view = new PipelineView({
     isQuiet: options.quiet,
+    mode: progressMode(options),
     hasReport: options.report !== undefined,
     maskedValues: masked,
   });
+  open.defer(() => void view.end());
   const opened = open.move();
   return {
     options,

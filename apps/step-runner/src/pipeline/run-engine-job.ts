@@ -49,7 +49,9 @@ export async function runEngineJob(
     return writers[stream].write(chunk);
   };
   const isPrivate = !options.inPlace;
+  const name = `${of.path}${of.instance}`;
   const tell: RunHooks["onEvent"] = (event) => {
+    view.onStepEvent(name, event);
     if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));
     if (event.type === "process-started") prepareWorkspace();
     onEvent?.(event);
@@ -57,7 +59,7 @@ export async function runEngineJob(
   const atEnd: PlacedRun["atEnd"] = async (outcome, container) => {
     if (shells === undefined || isRetried?.(outcome) === true) return;
     await writers.end();
-    await shells.open({ job: request.job, outcome, container }, signal);
+    await view.suspended(() => shells.open({ job: request.job, outcome, container }, signal));
   };
   const result = await recording.attempt(of, { onEvent: tell }, (hooks) =>
     runPlacedJob(engine, options, {

@@ -1,5 +1,5 @@
 import { UsageError } from "@steps/console";
-import { errors, print } from "@steps/console/terminal";
+import { errors, print, progressMode } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { createMasker } from "@steps/trace/mask";
 import { dirname } from "node:path";
@@ -17,7 +17,8 @@ import type { PipelineOptions } from "./pipeline-flags.ts";
 import { writePipelineTrace } from "../traces/write-trace.ts";
 
 /** Runs the pipeline of a file, or shows it, as the options say. Gives the exit code. @throws {UsageError} */
-export async function runPipelineFile(options: PipelineOptions, path: string): Promise<number> {
+export async function runPipelineFile(given: PipelineOptions, path: string): Promise<number> {
+  const options = { ...given, quiet: progressMode(given) === "quiet" };
   const { project, read } = await readerOf(options, path);
   const found = await read();
   if (found === undefined) return COMMAND_EXITS.input.code;
@@ -70,11 +71,12 @@ async function runAll(
   for (const source of found.sources) recordSource(context, source);
   const results = await found.run(context);
   if (results === undefined) return COMMAND_EXITS.input.code;
+  const summary = view.end();
   const status = statusOf(results);
   recording.finish(status);
   if (outputFile !== undefined) writePipelineTrace(outputFile, recording.trace());
   if (options.report !== undefined) await printReport(options.report, view.rows, { result: status, path });
-  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}`);
+  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}`);
   if (outputFile !== undefined && !options.quiet) await errors.writeLines(`Trace: ${outputFile}\n`);
   return pipelineExitCode(results, stop.signalName);
 }

@@ -1,5 +1,6 @@
-import { errors, output } from "@steps/console/terminal";
+import { errors, output, progressMode } from "@steps/console/terminal";
 import type { Engine, RunHooks } from "@steps/engine";
+import type { JobView } from "@steps/pipeline-view";
 import { githubOptions } from "../flags/github-flags.ts";
 import type { RunOptions } from "../flags/run-flags.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
@@ -8,7 +9,7 @@ import type { StopSignals } from "../signals.ts";
 import type { AttemptTerms } from "./attempt-terms.ts";
 import { type CommandJob, withFlags } from "./command-job.ts";
 import type { CoverageReader } from "./coverage.ts";
-import { Progress } from "./progress.ts";
+import { describeFetch, Progress } from "./progress.ts";
 
 /** The values of flags that are not given, as far as one attempt has to know them. */
 export interface AttemptDefaults {
@@ -39,15 +40,26 @@ export interface Attempt {
   readonly defaults: AttemptDefaults;
 }
 
+/** The end of an attempt. */
+export interface AttemptEnd {
+  readonly run: JobRun;
+  /** The view that has shown it. Absent where none was wanted. */
+  readonly view: JobView | undefined;
+}
+
 /** Runs a job once and shows it. */
-export function attemptJob(
+export async function attemptJob(
   options: RunOptions,
   { job: given, attempt, engine, stop, coverage, hasReport, wantsResult, wantsTrace, defaults }: Attempt,
-): Promise<JobRun> {
-  const progress = new Progress(options.quiet);
+): Promise<AttemptEnd> {
+  const mode = progressMode(options);
+  // It is worth loading only where somebody looks at it.
+  const view =
+    mode === "tree" || mode === "plain" ? new (await import("@steps/pipeline-view")).JobView(mode) : undefined;
+  const progress = new Progress(mode === "quiet", { hasView: view !== undefined });
   const job = withFlags(options, given);
   const { terms, hasShell = false } = defaults;
-  return runPlacedJob(engine, options, {
+  const run = await runPlacedJob(engine, options, {
     place: defaults.place,
     isPrivate: job.workspace !== undefined,
     options: {
@@ -60,14 +72,18 @@ export function attemptJob(
     },
     hooks: {
       onEvent: (event) => {
+        view?.onEvent(event);
         progress.onEvent(event);
         defaults.onEvent?.(event);
       },
-      onProgress: progress.onProgress,
-      onStep: progress.onStep,
-      onOutput: (stream, chunk) => {
+      onProgress: view
+        ? (path, reference, fetch) => view.tellFetch(path, `fetching ${describeFetch(reference, fetch)}`)
+        : progress.onProgress,
+      onStep: view?.onStep ?? progress.onStep,
+      onOutput: (stream, chunk, path) => {
         coverage?.write(stream, chunk);
-        return (stream === "stdout" && !hasReport ? output : errors).write(chunk);
+        const writer = stream === "stdout" && !hasReport ? output : errors;
+        return view === undefined ? writer.write(chunk) : view.write(writer, stream, chunk, path);
       },
       wantsResult,
       wantsTrace,
@@ -75,8 +91,11 @@ export function attemptJob(
     signal: stop.signal,
     atEnd: async (outcome, container) => {
       if (!hasShell || terms?.isRetried(outcome, attempt) === true) return;
+      view?.suspend();
       const { FailureShells } = await import("../failure-shell/failure-shells.ts");
       await new FailureShells().open({ job, outcome, container }, stop.signal);
     },
   });
+  view?.finish();
+  return { run, view };
 }

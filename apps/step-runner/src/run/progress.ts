@@ -24,11 +24,14 @@ const SHOWN: ReadonlySet<string> = new Set(["artifact", "container"]);
 export class Progress {
   readonly #terminal = terminalOf(2);
   readonly #isQuiet: boolean;
+  readonly #hasView: boolean;
   #fetch: { readonly start: number; readonly timer: NodeJS.Timeout; text: string } | undefined;
   #hasLine = false;
 
-  constructor(isQuiet: boolean) {
+  /** @param hasView whether something else shows the steps and what they fetch, so that only the notes are left */
+  constructor(isQuiet: boolean, { hasView = false }: { readonly hasView?: boolean } = {}) {
     this.#isQuiet = isQuiet;
+    this.#hasView = hasView;
   }
 
   readonly onEvent = (event: JournalEvent): void => {
@@ -42,7 +45,7 @@ export class Progress {
   readonly onStep = (name: string): void => this.#sayStep(`name=${name}`);
 
   #sayStep(name: string): void {
-    if (!this.#isQuiet) this.#say(this.#terminal.dim(`Running step ${name}`));
+    if (!this.#isQuiet && !this.#hasView) this.#say(this.#terminal.dim(`Running step ${name}`));
   }
 
   // The path of an artifact is worth showing too, because nobody can guess the folder of the run, and an image may take long.
@@ -60,7 +63,7 @@ export class Progress {
     if (!this.#terminal.isTerminal || this.#isQuiet) return;
     // A server that says nothing is waited for too, so the clock draws, not the news.
     this.#fetch ??= { start: performance.now(), timer: setInterval(() => this.#draw(), REDRAW_MS).unref(), text: "" };
-    this.#fetch.text = `Fetching ${reference}: ${progress.phase}${amount(progress)}`;
+    this.#fetch.text = `Fetching ${describeFetch(reference, progress)}`;
   };
 
   #draw(): void {
@@ -100,6 +103,11 @@ function stepName(name: string | undefined, path: string): string {
 
 function numberOf(path: string): number {
   return Number(path.split("/").at(-1)) + 1;
+}
+
+/** `git+https://…: receiving 1.2 MiB of 3.4 MiB` */
+export function describeFetch(reference: string, progress: FetchProgress): string {
+  return `${reference}: ${progress.phase}${amount(progress)}`;
 }
 
 function amount(progress: FetchProgress): string {

@@ -1,9 +1,10 @@
-import { assertWritable, complain, errors } from "@steps/console/terminal";
+import { assertWritable, complain, errors, progressMode } from "@steps/console/terminal";
 import type { Engine } from "@steps/engine";
 import type { Outcome } from "@steps/model";
 import { quote } from "@steps/model/diagnostic";
 import { JOB_EXITS } from "@steps/model/exit-codes";
 import { hideEnvironment } from "../environment/hide-environment.ts";
+import type { JobView } from "@steps/pipeline-view";
 import type { RunOptions } from "../flags/run-flags.ts";
 import type { JobRun } from "../job-containers/run-placed-job.ts";
 import { openEngine } from "../open-engine.ts";
@@ -40,7 +41,8 @@ export interface ReportedRun {
 }
 
 /** Runs a job as often as its terms say, shows it, writes what was asked for, and gives the exit code. */
-export async function runJob(options: RunOptions, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
+export async function runJob(given: RunOptions, source: JobSource, defaults: RunDefaults = {}): Promise<number> {
+  const options = { ...given, quiet: progressMode(given) === "quiet" };
   hideEnvironment();
   using stop = new StopSignals();
   const files = { outputFile: options.outputFile ?? defaults.outputFile, resultsFile: resultsFileOf(options) };
@@ -57,7 +59,7 @@ export async function runJob(options: RunOptions, source: JobSource, defaults: R
   const { run, attempts, coverage } = last;
   await defaults.printReport?.({ run, durationMs: performance.now() - start, attempts, isAllowedToFail, coverage });
   if (!isAllowedToFail) return run.exitCode;
-  if (!options.quiet) complain(`The job ${quote(last.name ?? "")} failed, which is allowed`);
+  if (!options.quiet) complain(`The job ${quote(last.job.name ?? "")} failed, which is allowed`);
   return JOB_EXITS.success.code;
 }
 
@@ -77,7 +79,8 @@ interface Attempts {
 
 /** The last attempt of a job. */
 interface LastAttempt extends Pick<ReportedRun, "run" | "attempts" | "coverage"> {
-  readonly name: string | undefined;
+  readonly job: CommandJob;
+  readonly view: JobView | undefined;
 }
 
 async function runAttempts(
@@ -97,10 +100,10 @@ async function runAttempts(
     const hurry = hurryOutputAfter(options.timeout);
     const coverage = terms?.createCoverage?.();
     const job = typeof source === "function" ? await source(engine, stop.signal) : source;
-    const run = await attemptJob(options, { ...shared, job, attempt, coverage });
+    const { run, view } = await attemptJob(options, { ...shared, job, attempt, coverage });
     const isLast = terms?.isRetried(run.outcome, attempt) !== true || stop.signal.aborted;
     // Output that is still to be printed after the last one has no more time than the job.
-    if (isLast) return { run, attempts: attempt, coverage: coverage?.end(), name: job.name };
+    if (isLast) return { run, attempts: attempt, coverage: coverage?.end(), job, view };
     hurry[Symbol.dispose]();
     if (!options.quiet) complain(`Attempt ${attempt} failed: ${reasonOf(run.outcome)}`);
   }
@@ -115,9 +118,17 @@ async function writeFiles(
   if (resultsFile !== undefined && result !== undefined) await writeResults(resultsFile, stepResultsFormat, result);
 }
 
-async function tellEnd({ quiet }: RunOptions, { outputFile }: RunFiles, { run, coverage }: LastAttempt): Promise<void> {
+async function tellEnd(
+  { quiet }: RunOptions,
+  { outputFile }: RunFiles,
+  { run, coverage, view, job }: LastAttempt,
+): Promise<void> {
   const { outcome, unmaskable, partlyEncoded } = run;
   if (outcome.status !== "success") complain(reasonOf(outcome));
+  if (hasFailed(outcome) && view !== undefined) {
+    const { explainFailure } = await import("./explain-failure.ts");
+    void errors.writeLines(explainFailure(view, { job, traceId: run.directory.traceId, outputFile }));
+  }
   if (unmaskable > 0)
     complain(
       unmaskable === 1 ? "A value is too short to be masked" : `${unmaskable} values are too short to be masked`,

@@ -1,5 +1,17 @@
 export { CLEAR_LINE, OutputWriter } from "../output-writer.ts";
 export { StopSignals } from "../stop-signals.ts";
-export { complain, errors, hurryOutput, output, print, programName, type Terminal, terminalOf } from "../terminal.ts";
+export {
+  complain,
+  errors,
+  hurryOutput,
+  output,
+  print,
+  progressMode,
+  type ProgressMode,
+  programName,
+  setOverlay,
+  type Terminal,
+  terminalOf,
+} from "../terminal.ts";
 export { harmless } from "../terminal-text.ts";
 export { assertWritable, writeWhole } from "../write-whole.ts";
