@@ -74,6 +74,13 @@ const flags = {
       default: "1024",
       env: "POD_ARTIFACT_LIMIT",
     }),
+    artifacts: flag.text({
+      placeholder: "URL",
+      summary:
+        "An S3-compatible store for artifacts, s3://BUCKET/PREFIX?endpoint=URL&region=NAME, with AWS_ACCESS_KEY_ID and " +
+        "AWS_SECRET_ACCESS_KEY; the state directory by default",
+      env: "POD_ARTIFACTS",
+    }),
     "trace-limit": flag.size({
       summary: "The size that the trace of a job may have",
       default: "64",
@@ -122,6 +129,7 @@ async function run(options: Options): Promise<number> {
       leaseSeconds: Math.ceil(options.lease / 1000),
       silenceSeconds: Math.ceil(options.silence / 1000),
       keepSeconds: options.keepJobs === undefined ? undefined : Math.ceil(options.keepJobs / 1000),
+      artifacts: options.artifacts,
       artifactLimit: options.artifactLimit,
       traceLimit: options.traceLimit,
       registrationToken: options.registrationToken,

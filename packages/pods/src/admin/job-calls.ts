@@ -94,5 +94,5 @@ export async function getTrace(pod: Pod, exchange: Exchange, id: number): Promis
 export async function getArtifact(pod: Pod, exchange: Exchange, id: number, type: string): Promise<void> {
   const artifact = await findArtifact(pod.database, id, type);
   if (artifact === undefined) throw new HttpError(404, `Job ${id} has no artifact "${type}"`);
-  await sendArtifact(exchange, pod.artifactFolder, artifact);
+  await sendArtifact(exchange, pod.artifacts, artifact);
 }

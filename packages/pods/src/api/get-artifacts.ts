@@ -10,5 +10,5 @@ export async function getArtifacts(pod: Pod, exchange: Exchange, jobId: number):
   await accessJob(pod, exchange, { jobId, scope: "artifacts:read" });
   const artifact = await findArtifact(pod.database, jobId, "archive");
   if (artifact === undefined) throw new HttpError(404, "404 Not found");
-  await sendArtifact(exchange, pod.artifactFolder, artifact);
+  await sendArtifact(exchange, pod.artifacts, artifact);
 }

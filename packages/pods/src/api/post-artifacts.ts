@@ -1,8 +1,7 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { messageOf } from "@steps/model";
 import { ARTIFACT_FORMATS, readArtifactOptions } from "@steps/runner-api/artifacts";
 import { parseExpiry } from "../artifacts/expiry.ts";
-import { keepArtifact } from "../artifacts/keep-artifact.ts";
+import { type ArtifactFacts, keepArtifact, objectName, type StoredFile } from "../artifacts/keep-artifact.ts";
 import { parseDotenv } from "../artifacts/parse-dotenv.ts";
 import { type ReceivedFile, receiveFile } from "../artifacts/receive-file.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -20,17 +19,22 @@ export async function postArtifacts(pod: Pod, exchange: Exchange, jobId: number)
   const { artifactLimit } = pod.settings;
   if (Number(exchange.headers["content-length"] ?? 0) > artifactLimit + 65_536)
     throw new HttpError(413, `413 Request Entity Too Large: an artifact has at most ${artifactLimit} bytes`);
-  const file = await receiveFile(exchange.request, join(pod.artifactFolder, "incoming"), artifactLimit);
+  const object = objectName(job);
+  const writer = await pod.artifacts.begin(object);
   try {
-    await take(pod, exchange, job, file);
-  } finally {
-    await rm(file.path, { force: true });
+    const file = await receiveFile(exchange.request, writer, artifactLimit);
+    const facts = factsOf(exchange, file);
+    await writer.keep();
+    await take(pod, job, { ...file, object }, facts);
+    pod.metrics.add("artifact_bytes_total", {}, file.size);
+  } catch (error) {
+    await writer.discard();
+    throw error;
   }
-  pod.metrics.add("artifact_bytes_total", {}, file.size);
   exchange.json(201, {});
 }
 
-async function take(pod: Pod, exchange: Exchange, job: Job, file: ReceivedFile): Promise<void> {
+function factsOf(exchange: Exchange, file: ReceivedFile): ArtifactFacts {
   const options = readArtifactOptions(Object.fromEntries(exchange.query), file.fields);
   const { artifact_type: type, artifact_format: format, expire_in: expiry } = options;
   if (!/^[a-z][a-z0-9_]{0,60}$/.test(type)) throw new HttpError(400, "400 Bad Request: artifact_type");
@@ -38,8 +42,20 @@ async function take(pod: Pod, exchange: Exchange, job: Job, file: ReceivedFile):
     throw new HttpError(400, "400 Bad Request: artifact_format");
   const expiresIn = expiry === undefined ? DEFAULT_EXPIRY : parseExpiry(expiry);
   if (expiresIn === undefined) throw new HttpError(400, "400 Bad Request: expire_in");
-  const variables = type === "dotenv" ? await parseDotenv(file.path, file.size, format) : undefined;
-  const kept = await keepArtifact(pod.database, pod.artifactFolder, job, file, { type, format, expiresIn, variables });
+  const variables = type === "dotenv" ? parseDotenv(file, format) : undefined;
+  return { type, format, expiresIn, variables };
+}
+
+async function take(pod: Pod, job: Job, file: StoredFile, facts: ArtifactFacts): Promise<void> {
+  const kept = await keepArtifact(pod.database, job, file, facts);
+  if (kept !== "kept") {
+    await pod.artifacts.remove(file.object).catch((error: unknown) => {
+      pod.settings.log("warning", "A file that is no artifact is left", {
+        object: file.object,
+        error: messageOf(error),
+      });
+    });
+  }
   if (kept === "superseded") throw forbidden("canceled");
   if (kept === "other") throw new HttpError(400, "400 Bad Request: another artifact of this type is there already");
 }

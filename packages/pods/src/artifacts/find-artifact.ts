@@ -8,7 +8,7 @@ export interface Artifact {
   readonly filename: string;
   readonly size: number;
   readonly sha256: string;
-  /** Its path below the folder of artifacts. */
+  /** Its name in the store of artifacts. */
   readonly object: string;
   readonly expires_at: Date | null;
 }

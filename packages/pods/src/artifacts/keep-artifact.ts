@@ -1,5 +1,4 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
 import type { Database } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ReceivedFile } from "./receive-file.ts";
@@ -14,37 +13,28 @@ export interface ArtifactFacts {
   readonly variables: Readonly<Record<string, string>> | undefined;
 }
 
+/** A file in its store. */
+export type StoredFile = Pick<ReceivedFile, "filename" | "size" | "sha256"> & { readonly object: string };
+
+/** The name of a file of a job that no other has: `objects/0/42.1.UUID`. */
+export function objectName({ id, attempt }: Pick<Job, "id" | "attempt">): string {
+  return `objects/${Math.floor(id / 1000)}/${id}.${attempt}.${randomUUID()}`;
+}
+
 /** The outcome: kept, there already with the same bytes, there with others, or of an attempt that does not count any more. */
 export type Kept = "kept" | "same" | "other" | "superseded";
 
 /**
- * Keeps a file that was received as the artifact of a job. It is in its place before the row says so, and only the row makes it an
+ * Keeps a file that is in its store as the artifact of a job. It is in its place before the row says so, and only the row makes it an
  * artifact: that of an attempt that was superseded meanwhile never becomes one.
  */
 export async function keepArtifact(
   database: Database,
-  folder: string,
   job: Job,
-  file: ReceivedFile,
+  file: StoredFile,
   facts: ArtifactFacts,
 ): Promise<Kept> {
-  const object = join("objects", String(Math.floor(job.id / 1000)), `${job.id}.${job.attempt}.${basename(file.path)}`);
-  const target = join(folder, object);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  await rename(file.path, target);
-  await syncFolder(dirname(target));
-  const kept = await insert(database, object, job, file, facts);
-  if (kept !== "kept") await rm(target, { force: true });
-  return kept;
-}
-
-async function insert(
-  database: Database,
-  object: string,
-  job: Job,
-  file: ReceivedFile,
-  facts: ArtifactFacts,
-): Promise<Kept> {
+  const { object } = file;
   return await database.transaction(async (sql) => {
     const rows = await sql.query(
       `SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND state IN ('assigned', 'running', 'canceling') FOR UPDATE`,
@@ -67,9 +57,4 @@ async function insert(
     ]);
     return "kept";
   });
-}
-
-async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, "r");
-  await folder.sync();
 }

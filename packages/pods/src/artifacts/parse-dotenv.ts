@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { HttpError } from "../http/http-error.ts";
+import type { ReceivedFile } from "./receive-file.ts";
 
 const MAX_BYTES = 64 * 1024;
 const MAX_VARIABLES = 150;
@@ -11,13 +11,12 @@ const MAX_VARIABLES = 150;
  *
  * @throws {HttpError} 400 for a report that is too large or malformed
  */
-export async function parseDotenv(
-  path: string,
-  size: number,
+export function parseDotenv(
+  { head, size }: Pick<ReceivedFile, "head" | "size">,
   format: string,
-): Promise<Readonly<Record<string, string>>> {
+): Readonly<Record<string, string>> {
   if (size > MAX_BYTES) throw new HttpError(400, `400 Bad Request: a dotenv report has at most ${MAX_BYTES} bytes`);
-  const text = unpacked(await readFile(path), format).toString();
+  const text = unpacked(head, format).toString();
   const variables: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === "" || line.startsWith("#")) continue;

@@ -1,14 +1,14 @@
-import { createHash, randomUUID } from "node:crypto";
-import { open, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders } from "@fastify/busboy";
 import { HttpError } from "../http/http-error.ts";
+import type { ArtifactWriter } from "./store/artifact-store.ts";
 
-/** A file of an upload, whole and on the disk, in the folder for what is not accepted yet. */
+/** A file of an upload, whole and in its store, where it is not kept yet. */
 export interface ReceivedFile {
-  readonly path: string;
+  /** The first bytes, 64 KiB at most. */
+  readonly head: Buffer;
   readonly filename: string;
   readonly size: number;
   readonly sha256: string;
@@ -18,27 +18,24 @@ export interface ReceivedFile {
 
 /** The longest time without a byte. */
 const IDLE_MS = 60_000;
+const HEAD_BYTES = 64 * 1024;
 const LIMITS = { files: 1, fields: 20, fieldSize: 4096, fieldNameSize: 100, parts: 25, headerPairs: 50 };
 
+type Written = Pick<ReceivedFile, "filename" | "size" | "sha256" | "head">;
+
 /**
- * Receives the file of a form, at most so many bytes, and leaves nothing behind when it does not arrive whole.
+ * Receives the file of a form, at most so many bytes, and gives them to the writer as they come.
  *
- * @throws {HttpError} 400 for what is no form with a file, 413 for one that is too large
+ * @throws {HttpError} 400 for what is no form with a file, 413 for one that is too large; what the writer throws
  */
-export async function receiveFile(request: IncomingMessage, folder: string, maxBytes: number): Promise<ReceivedFile> {
-  const path = join(folder, randomUUID());
-  request.setTimeout(IDLE_MS, () => request.destroy());
-  try {
-    return await receive(request, path, maxBytes);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
-}
-
-type Written = Pick<ReceivedFile, "filename" | "size" | "sha256">;
-
-async function receive(request: IncomingMessage, path: string, maxBytes: number): Promise<ReceivedFile> {
+export async function receiveFile(
+  request: IncomingMessage,
+  writer: Pick<ArtifactWriter, "write">,
+  maxBytes: number,
+): Promise<ReceivedFile> {
+  const taking = { isBusy: false };
+  // A store that takes its time is not the fault of the one who sends.
+  request.setTimeout(IDLE_MS, () => !taking.isBusy && request.destroy());
   const form = openForm(request);
   const fields: Record<string, string> = {};
   const { promise: parsed, resolve, reject } = Promise.withResolvers<Written | undefined>();
@@ -50,7 +47,10 @@ async function receive(request: IncomingMessage, path: string, maxBytes: number)
   form.on("file", (name, stream: Readable, filename: string) => {
     if (name !== "file" || writing !== undefined) return void stream.resume();
     content = stream;
-    writing = write(stream, path, maxBytes).then((file) => ({ ...file, filename: filename.slice(0, 255) || "file" }));
+    writing = write(stream, { writer, taking, maxBytes }).then((file) => ({
+      ...file,
+      filename: filename.slice(0, 255) || "file",
+    }));
     // A fault of the file is the answer, whatever the rest of the form does.
     writing.catch(reject);
   });
@@ -62,7 +62,7 @@ async function receive(request: IncomingMessage, path: string, maxBytes: number)
   try {
     const file = await parsed;
     if (file === undefined) throw new HttpError(400, "400 Bad Request: file is missing");
-    return { ...file, path, fields };
+    return { ...file, fields };
   } finally {
     request.unpipe(form);
     form.destroy();
@@ -80,18 +80,27 @@ function openForm(request: IncomingMessage): InstanceType<typeof Busboy> {
   }
 }
 
-async function write(stream: Readable, path: string, maxBytes: number): Promise<Omit<Written, "filename">> {
-  await using file = await open(path, "wx", 0o600);
+interface Sink {
+  readonly writer: Pick<ArtifactWriter, "write">;
+  /** Whether the writer has bytes that it has not taken. */
+  readonly taking: { isBusy: boolean };
+  readonly maxBytes: number;
+}
+
+async function write(stream: Readable, { writer, taking, maxBytes }: Sink): Promise<Omit<Written, "filename">> {
   const hash = createHash("sha256");
+  const heads: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     const bytes = chunk as Buffer;
+    if (size < HEAD_BYTES) heads.push(bytes.subarray(0, HEAD_BYTES - size));
     size += bytes.length;
     if (size > maxBytes)
       throw new HttpError(413, `413 Request Entity Too Large: an artifact has at most ${maxBytes} bytes`);
     hash.update(bytes);
-    await file.writeFile(bytes);
+    taking.isBusy = true;
+    await writer.write(bytes);
+    taking.isBusy = false;
   }
-  await file.sync();
-  return { size, sha256: hash.digest("hex") };
+  return { size, sha256: hash.digest("hex"), head: Buffer.concat(heads) };
 }

@@ -12,6 +12,8 @@ export interface PodOptions {
   readonly pollHoldMs?: number | undefined;
   /** Seconds that a runner has to confirm a job; twice as many for runners that do not know how. Default: 60. */
   readonly leaseSeconds?: number | undefined;
+  /** An S3-compatible store for artifacts: `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Default: the state directory. */
+  readonly artifacts?: string | undefined;
   /** The most bytes of one artifact. Default: 1 GiB. */
   readonly artifactLimit?: number | undefined;
   /** The most bytes of the trace of a job. Default: 64 MiB. */
@@ -44,4 +46,4 @@ export type PodLog = (
 /** The settings with their defaults. */
 export type PodSettings = Required<Omit<PodOptions, Optional>> & Pick<PodOptions, Optional>;
 
-type Optional = "databaseUrl" | "keepSeconds" | "url" | "registrationToken" | "daemon";
+type Optional = "artifacts" | "databaseUrl" | "keepSeconds" | "url" | "registrationToken" | "daemon";

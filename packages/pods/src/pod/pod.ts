@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
+import type { ArtifactStore } from "../artifacts/store/artifact-store.ts";
+import { openStore } from "../artifacts/store/open-store.ts";
 import { countStatements } from "../database/count-statements.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
@@ -26,7 +27,7 @@ export interface Pod {
   readonly queue: JobQueue<ClaimedJob>;
   readonly managers: Managers;
   readonly traces: TraceStore;
-  readonly artifactFolder: string;
+  readonly artifacts: ArtifactStore;
   readonly metrics: Metrics;
   /** When somebody last read the trace of a job: its runner sends more often then. */
   readonly watched: Map<number, number>;
@@ -51,6 +52,7 @@ export function settingsOf(options: PodOptions): PodSettings {
     traceLimit: options.traceLimit ?? 64 * MIB,
     registrationToken: options.registrationToken,
     silenceSeconds: options.silenceSeconds ?? 3600,
+    artifacts: options.artifacts,
     daemon: options.daemon,
     keepSeconds: options.keepSeconds,
     log: options.log ?? (() => {}),
@@ -61,15 +63,20 @@ export function settingsOf(options: PodOptions): PodSettings {
  * Opens a pod: its database, keys and files.
  *
  * @throws {DatabaseError} when the database cannot be used
+ * @throws {ArtifactStoreError} when the address of the store of artifacts is wrong
  */
 export async function openPod(options: PodOptions): Promise<Pod> {
   const settings = settingsOf(options);
   const { stateDir, pod } = settings;
+  const artifacts = await openStore({
+    address: settings.artifacts,
+    folder: join(stateDir, "artifacts"),
+    maxBytes: settings.artifactLimit,
+    onSilent: (reason) => settings.log("warning", "The store of artifacts does not answer yet", { reason }),
+  });
   const metrics = new Metrics();
   const opened = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
   const database = countStatements(opened, () => metrics.add("database_statements_total"));
-  const artifactFolder = join(stateDir, "artifacts");
-  mkdirSync(join(artifactFolder, "incoming"), { recursive: true, mode: 0o700 });
   const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
   const [row] = await database.query<{ uuid: string }>("SELECT uuid FROM pod");
   const queue = new JobQueue(database, pod, pendingJobs(database));
@@ -82,7 +89,7 @@ export async function openPod(options: PodOptions): Promise<Pod> {
     queue,
     managers: new Managers(),
     traces: database.kind === "embedded" ? fileTraces(join(stateDir, "traces"), database) : databaseTraces(database),
-    artifactFolder,
+    artifacts,
     metrics,
     watched: new Map(),
     async close() {

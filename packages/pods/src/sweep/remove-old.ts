@@ -1,12 +1,9 @@
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Sql } from "../database/database.ts";
 import type { Pod } from "../pod/pod.ts";
+import { removeArtifacts } from "./remove-artifacts.ts";
 
 /** The most pipelines that one sweep removes. */
 const BATCH = 50;
-/** A file that is being received grows; one that did not for so long was left by a process that was killed. */
-const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /**
  * Removes pipelines that ended longer ago than jobs are kept, with their jobs, traces and artifacts, and the lanes that no job of
@@ -20,6 +17,14 @@ export async function removePipelines(pod: Pod): Promise<void> {
     `SELECT id FROM pipelines WHERE ${IS_OLD} ORDER BY id LIMIT ${BATCH}`,
     [keepSeconds],
   );
+  if (due.length === 0) return;
+  // A store may be slow, or down: its files go outside of the transaction, by their time, and the pipelines when they are gone.
+  await database.query(
+    `UPDATE artifacts SET expires_at = now() - interval '1 second' WHERE job_id IN (SELECT j.id FROM jobs j
+       JOIN pipelines p ON p.id = j.pipeline_id WHERE p.id = ANY ($2::bigint[]) AND p.id IN (SELECT id FROM pipelines WHERE ${IS_OLD}))`,
+    [keepSeconds, due.map(({ id }) => id)],
+  );
+  await removeArtifacts(pod);
   let removed = 0;
   for (const { id } of due)
     if (await database.transaction(async (sql) => await removePipeline(pod, sql, id, keepSeconds))) removed++;
@@ -37,13 +42,9 @@ async function removePipeline(pod: Pod, sql: Sql, id: number, keepSeconds: numbe
   if (pipeline === undefined) return false;
   const jobs = await sql.query<{ id: number }>("SELECT id FROM jobs WHERE pipeline_id = $1", [id]);
   const ids = jobs.map((job) => job.id);
-  const artifacts = await sql.query<{ object: string }>(
-    "SELECT object FROM artifacts WHERE job_id = ANY ($1::bigint[])",
-    [ids],
-  );
-  for (const { object } of artifacts) await rm(join(pod.artifactFolder, object), { force: true });
+  const artifacts = await sql.query("SELECT FROM artifacts WHERE job_id = ANY ($1::bigint[]) LIMIT 1", [ids]);
+  if (artifacts.length > 0) return false;
   await pod.traces.remove(sql, ids);
-  await sql.query("DELETE FROM artifacts WHERE job_id = ANY ($1::bigint[])", [ids]);
   await sql.query("DELETE FROM jobs WHERE pipeline_id = $1", [id]);
   await sql.query("DELETE FROM pipelines WHERE id = $1", [id]);
   await sql.query(
@@ -52,14 +53,4 @@ async function removePipeline(pod: Pod, sql: Sql, id: number, keepSeconds: numbe
     [pipeline.project_id],
   );
   return true;
-}
-
-/** Removes what killed processes have left of files that they were receiving. */
-export async function removeLeftovers({ artifactFolder }: Pod): Promise<void> {
-  const folder = join(artifactFolder, "incoming");
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (Date.now() - mtimeMs > LEFT_AFTER_MS) await rm(path, { force: true });
-  }
 }

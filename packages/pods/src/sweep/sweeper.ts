@@ -1,12 +1,11 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { messageOf } from "@steps/model";
 import { lockJob } from "../jobs/job.ts";
 import type { Pod } from "../pod/pod.ts";
 import { enqueueJobs } from "../queue/enqueue-jobs.ts";
 import { finishJob } from "../lifecycle/finish-job.ts";
 import { playJob } from "../lifecycle/retry.ts";
-import { removeLeftovers, removePipelines } from "./remove-old.ts";
+import { removeArtifacts, tidyArtifacts } from "./remove-artifacts.ts";
+import { removePipelines } from "./remove-old.ts";
 
 const EVERY_MS = 2_000;
 const TIDY_EVERY_MS = 60_000;
@@ -42,7 +41,7 @@ export class Sweeper {
   async sweep(): Promise<void> {
     const isTimeToTidy = Date.now() - this.#tidiedAt >= TIDY_EVERY_MS;
     if (isTimeToTidy) this.#tidiedAt = Date.now();
-    const tidying = isTimeToTidy ? [removePipelines, removeLeftovers] : [];
+    const tidying = isTimeToTidy ? [removePipelines, tidyArtifacts] : [];
     for (const work of [reofferJobs, failJobs, startDelayed, removeArtifacts, refreshKeys, ...tidying]) {
       try {
         await work(this.#pod);
@@ -127,15 +126,6 @@ async function startDelayed({ database }: Pod): Promise<void> {
     await database.transaction(async (sql) => await playJob(sql, id));
     database.hint("queue");
   }
-}
-
-/** Removes artifacts whose time is over: the row first, so that nobody is promised a file that is gone. */
-async function removeArtifacts({ database, artifactFolder }: Pod): Promise<void> {
-  const gone = await database.query<{ object: string }>(
-    `DELETE FROM artifacts WHERE id IN (SELECT id FROM artifacts WHERE expires_at < now() ORDER BY id LIMIT ${BATCH})
-     RETURNING object`,
-  );
-  for (const { object } of gone) await rm(join(artifactFolder, object), { force: true });
 }
 
 async function refreshKeys({ keys }: Pod): Promise<void> {
