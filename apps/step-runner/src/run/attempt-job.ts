@@ -59,7 +59,7 @@ export async function attemptJob(
   const progress = new Progress(mode === "quiet", { hasView: view !== undefined });
   const job = withFlags(options, given);
   const { terms, hasShell = false } = defaults;
-  const run = await runPlacedJob(engine, options, {
+  const running = runPlacedJob(engine, options, {
     place: defaults.place,
     isPrivate: job.workspace !== undefined,
     options: {
@@ -96,6 +96,9 @@ export async function attemptJob(
       await new FailureShells().open({ job, outcome, container }, stop.signal);
     },
   });
-  view?.finish();
-  return { run, view };
+  try {
+    return { run: await running, view };
+  } finally {
+    view?.finish();
+  }
 }
