@@ -33,16 +33,19 @@ describe.each(databaseKinds)("a pod with %s whose process is killed", (kind) => 
     const first = await startProcess({ ...options, stateDir });
     const { token: runner } = await first.createRunner();
     await first.createPipeline({ jobs: jobsOf(12) });
-    const taken: JobPayload[] = [];
-    for (let i = 0; i < 8; i++) taken.push((await takeJob(first, runner)) as JobPayload);
-    const confirmed = taken.slice(0, 3);
     const sent = new Map<number, Buffer>();
-    for (const { id, token } of confirmed) {
+    const take = async (): Promise<JobPayload> => (await takeJob(first, runner)) as JobPayload;
+    const confirmed: JobPayload[] = [];
+    for (let i = 0; i < 3; i++) {
+      const payload = await take();
+      const { id, token } = payload;
       const bytes = randomBytes(50_000);
       sent.set(id, bytes);
-      const offset = 0;
-      expect((await first.api.patchTrace(id, { token, offset, bytes: bytes.subarray(0, 20_000) })).status).toBe(202);
+      const patch = { token, offset: 0, bytes: bytes.subarray(0, 20_000) };
+      expect((await first.api.patchTrace(id, patch)).status).toBe(202);
+      confirmed.push(payload);
     }
+    const unconfirmed = [await take(), await take(), await take(), await take(), await take()];
     await first.kill();
 
     const second = await startProcess({ ...options, stateDir });
@@ -65,7 +68,7 @@ describe.each(databaseKinds)("a pod with %s whose process is killed", (kind) => 
       ended.add(id);
     }
     // Those who had the jobs first learn that they do not count.
-    for (const { id, token } of taken.slice(3))
+    for (const { id, token } of unconfirmed)
       expect(await second.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject({
         status: 403,
       });

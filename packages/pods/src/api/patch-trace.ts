@@ -13,9 +13,15 @@ import { traceInterval } from "./trace-interval.ts";
 export async function patchTrace(pod: Pod, exchange: Exchange, jobId: number): Promise<void> {
   const { job } = await accessJob(pod, exchange, { jobId, scope: "trace:append" });
   const range = parseContentRange(exchange.headers["content-range"]);
-  if (range === undefined) throw new HttpError(400, "400 Bad Request: Content-Range: START-END is missing");
+  if (range === undefined)
+    throw new HttpError(400, "400 Bad Request: Content-Range: START-END is missing", {
+      range: formatStoredRange(job.trace_size),
+      [HEADERS.jobStatus]: job.state,
+    });
   const bytes = await exchange.body(MESSAGE_LIMITS.patch);
-  if (range.start + bytes.length > pod.settings.traceLimit) return await refuse(pod, job);
+  // A start behind the end is a gap, however far behind it is; only bytes that would be stored can be too many.
+  const isTooMuch = range.start <= job.trace_size && range.start + bytes.length > pod.settings.traceLimit;
+  if (isTooMuch) return await refuse(pod, job);
   const answer = await appendTrace(pod.database, pod.traces, job, { start: range.start, bytes });
   if (answer.status === 403) throw forbidden(answer.state === "assigned" ? "canceled" : answer.state);
   pod.metrics.add("trace_bytes_total", {}, Math.max(0, answer.size - job.trace_size));

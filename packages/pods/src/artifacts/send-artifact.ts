@@ -6,6 +6,8 @@ import { HttpError } from "../http/http-error.ts";
 import type { Artifact } from "./find-artifact.ts";
 import type { ArtifactStore } from "./store/artifact-store.ts";
 
+/** The longest time in which nobody takes a byte. */
+const IDLE_MS = 60_000;
 /** The longest time without a byte from the store. */
 const STALL_MS = 60_000;
 
@@ -31,6 +33,8 @@ export async function sendArtifact(exchange: Exchange, store: ArtifactStore, art
   const part = range === undefined ? {} : { "content-range": `bytes ${start}-${end}/${size}` };
   exchange.response.writeHead(range === undefined ? 200 : 206, { ...headers, ...part });
   if (source === undefined) return void exchange.response.end();
+  const { socket } = exchange.response;
+  exchange.response.setTimeout(IDLE_MS, () => socket?.destroy());
   try {
     await pipeline(checked(source, range === undefined ? artifact : { size: end - start + 1 }), exchange.response);
   } catch (error) {

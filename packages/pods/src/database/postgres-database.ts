@@ -34,15 +34,18 @@ export async function openPostgres(url: string): Promise<Database> {
       await answered(async () => await repeated(async () => await inTransaction(pool, work))),
     ...openHints(settings, async (text, values) => void (await pool.query(text, values))),
   };
-  const { close } = database;
-  await database.query("SELECT 1");
-  return {
-    ...database,
-    async close() {
-      await close();
-      await pool.end();
-    },
+  const close = async (): Promise<void> => {
+    await database.close();
+    await pool.end();
   };
+  try {
+    await database.query("SELECT 1");
+  } catch (error) {
+    // What still listens would keep the process from ending.
+    await close();
+    throw error;
+  }
+  return { ...database, close };
 }
 
 const names = new Map<string, string>();
@@ -59,6 +62,9 @@ function prepared(text: string, values: readonly unknown[]): QueryConfig {
 async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A connection may break between two statements, when nothing else would hear of it. The next statement fails then.
+  const lost = (error: Error): void => void (broken = error);
+  client.on("error", lost);
   try {
     await client.query("BEGIN");
     const done = await work({ query: async (text, values = []) => (await client.query(prepared(text, values))).rows });
@@ -68,6 +74,7 @@ async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Pro
     await client.query("ROLLBACK").catch((failure: Error) => (broken = failure));
     throw error;
   } finally {
+    client.off("error", lost);
     client.release(broken);
   }
 }

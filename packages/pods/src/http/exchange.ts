@@ -3,6 +3,8 @@ import { HttpError } from "./http-error.ts";
 
 /** The longest time in which a message has to arrive whole. */
 const BODY_TIMEOUT_MS = 30_000;
+/** The longest time in which a body may end whose answer is known already. */
+const DRAIN_MS = 5_000;
 
 /** A request with the answer to it. */
 export class Exchange {
@@ -40,19 +42,23 @@ export class Exchange {
   /** Reads the whole body. @throws {HttpError} 413 when it is longer, 408 when it takes too long */
   async body(maxBytes: number): Promise<Buffer> {
     if (Number(this.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { request } = this;
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => this.request.destroy(), BODY_TIMEOUT_MS);
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > maxBytes) reject(tooLarge(maxBytes));
+      else chunks.push(chunk);
+    };
+    const cut = (): void => reject(new HttpError(400, "The body did not arrive whole"));
+    const timer = setTimeout(() => reject(new HttpError(408, "The body takes too long")), BODY_TIMEOUT_MS);
+    request.on("data", take).once("end", resolve).once("error", cut).once("close", cut);
     try {
-      for await (const chunk of this.request) {
-        size += (chunk as Buffer).length;
-        if (size > maxBytes) throw tooLarge(maxBytes);
-        chunks.push(chunk as Buffer);
-      }
-    } catch (error) {
-      throw error instanceof HttpError ? error : new HttpError(400, "The body did not arrive whole");
+      await promise;
     } finally {
       clearTimeout(timer);
+      request.off("data", take).off("close", cut);
     }
     return Buffer.concat(chunks);
   }
@@ -80,11 +86,18 @@ export class Exchange {
 
   #write(status: number, headers: Readonly<Record<string, string>>, body: Buffer | undefined): void {
     if (this.response.headersSent || this.response.destroyed) return;
-    // The rest of a body that nobody reads would be taken for the next request.
-    if (!this.request.complete) this.response.setHeader("connection", "close");
+    if (!this.request.complete) this.#drain();
     const length = body === undefined && status === 204 ? {} : { "content-length": String(body?.length ?? 0) };
     this.response.writeHead(status, { ...length, ...headers });
     this.response.end(body);
+  }
+
+  /** Passes over what is left of a body. Closed at once, the connection would break before the answer was read. */
+  #drain(): void {
+    const { request } = this;
+    const timer = setTimeout(() => request.socket.destroy(), DRAIN_MS);
+    request.once("close", () => clearTimeout(timer));
+    request.resume();
   }
 }
 

@@ -20,7 +20,12 @@ export async function listen(
   { host, port, prefix }: { readonly host: string; readonly port: number; readonly prefix: string },
   answered: (answer: Answered) => void,
 ): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 20_000 });
+  const server = createServer({
+    keepAliveTimeout: 75_000,
+    requestTimeout: 0,
+    headersTimeout: 20_000,
+    connectionsCheckingInterval: 5_000,
+  });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     void answer(routes, prefix, new Exchange(request, response)).then(answered);
   });
