@@ -9,6 +9,7 @@ import { gitlabCiLocal } from "./cases/gitlab-ci-local.ts";
 import { loading } from "./cases/loading.ts";
 import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
+import { podModes } from "./cases/pod-modes.ts";
 import { service } from "./cases/service.ts";
 import { start } from "./cases/start.ts";
 import { warmComponent } from "./cases/warm-component.ts";
@@ -26,6 +27,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   docker: () => docker(scratch),
   actions: () => actions(env, scratch),
   loading: () => loading(),
+  "pod-modes": () => podModes(scratch),
   "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
 };
 
