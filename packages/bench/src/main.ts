@@ -10,6 +10,7 @@ import { loading } from "./cases/loading.ts";
 import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
 import { podModes } from "./cases/pod-modes.ts";
+import { pods } from "./cases/pods.ts";
 import { service } from "./cases/service.ts";
 import { start } from "./cases/start.ts";
 import { warmComponent } from "./cases/warm-component.ts";
@@ -29,6 +30,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   loading: () => loading(),
   "pod-modes": () => podModes(scratch),
   "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
+  pods: () => pods(scratch),
 };
 
 const { positionals, values } = parseArgs({

@@ -14,7 +14,7 @@ export interface Row {
 
 export const node: string = process.execPath;
 const root: string = join(import.meta.dirname, "../../..");
-const bin: string = join(root, "node_modules/.bin");
+export const bin: string = join(root, "node_modules/.bin");
 export const command: string = join(bin, "step-runner");
 
 /** A form of the command, with the file that starts it. */

@@ -46,7 +46,7 @@ export async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-function memoryOf(pid: number): number {
+export function memoryOf(pid: number): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
   return Number(kibibytes) / 1024;
 }

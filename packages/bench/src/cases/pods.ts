@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { hasPostgres, startPostgres } from "@steps/testkit/postgres-server";
+import type { Row } from "../measure.ts";
+import { artifacts } from "../pods/artifacts.ts";
+import { claims } from "../pods/claims.ts";
+import { heldPolls } from "../pods/held-polls.ts";
+import { pickUp } from "../pods/pick-up.ts";
+import { connectPod, jobRequest } from "../pods/pod-client.ts";
+import { type ServerProcess, startPod, startRawHttp, startRouter } from "../pods/processes.ts";
+import { recovery } from "../pods/recovery.ts";
+import { routerCalls, routerShare } from "../pods/router.ts";
+import { timeCalls } from "../pods/sequential.ts";
+import { statements } from "../pods/statements.ts";
+import { traces } from "../pods/traces.ts";
+
+/** Pods on both databases and the router before them, against `node:http` alone. */
+export async function pods(scratch: string): Promise<Row[]> {
+  await using raw = await startRawHttp();
+  const rows = await rowsOf("PGlite", undefined, { scratch, raw });
+  if (!hasPostgres) return [...rows, withoutPostgres, ...(await router(scratch, raw, undefined))];
+  const postgres = await startPostgres();
+  try {
+    rows.push(...(await rowsOf("PostgreSQL", postgres.createDatabase, { scratch, raw })));
+    return [...rows, ...(await router(scratch, raw, postgres.createDatabase()))];
+  } finally {
+    await postgres.remove();
+  }
+}
+
+const withoutPostgres: Row = {
+  name: "pods on PostgreSQL",
+  floor: "–",
+  measured: "there is no PostgreSQL on this machine",
+  ratio: undefined,
+  target: "–",
+  isMet: false,
+};
+
+/** A database of a pod, and what it is measured with. */
+async function rowsOf(
+  name: string,
+  createDatabase: (() => string) | undefined,
+  { scratch, raw }: { readonly scratch: string; readonly raw: ServerProcess },
+): Promise<Row[]> {
+  const tell = (part: string): void => void process.stderr.write(`bench: pods on ${name}: ${part}\n`);
+  // Thousands of requests take longer to come than one is held.
+  const flags = ["--poll-hold", "600s"];
+  await using pod = await startPod({ stateDir: join(scratch, `pod-${name}`), databaseUrl: createDatabase?.(), flags });
+  tell("held requests");
+  const rows = [await heldPolls(pod, name)];
+  using client = connectPod(pod.url, pod.adminToken);
+  const call = (): ReturnType<typeof jobRequest> => jobRequest("", "s_floor");
+  const [floor = []] = await timeCalls(500, [{ url: raw.url, call, status: 201 }]);
+  tell("pick-up");
+  rows.push(...(await pickUp(pod, client, name, floor)));
+  tell("statements");
+  rows.push(...(await statements(pod, client, name)));
+  tell("traces");
+  rows.push(...(await traces(pod, client, raw, name)));
+  tell("claims");
+  rows.push(await claims(scratch, name, createDatabase?.()));
+  tell("recovery");
+  rows.push(await recovery(scratch, name, createDatabase?.()));
+  return rows;
+}
+
+/** A router before a pod whose answers are as fast as they get. */
+async function router(scratch: string, raw: ServerProcess, databaseUrl: string | undefined): Promise<Row[]> {
+  const flags = ["--artifact-limit", "1100"];
+  await using pod = await startPod({ stateDir: join(scratch, "pod-router"), databaseUrl, flags });
+  await using beforePod = await startRouter(scratch, pod.url);
+  await using beforeRaw = await startRouter(scratch, raw.url);
+  using client = connectPod(pod.url, pod.adminToken);
+  return [
+    await routerShare(raw, beforeRaw),
+    ...(await routerCalls(pod, client, beforePod)),
+    ...(await artifacts(pod, client, beforePod)),
+  ];
+}

@@ -1,0 +1,51 @@
+import { Agent, request } from "node:http";
+import type { Readable } from "node:stream";
+
+/** An answer, whole. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: Buffer;
+}
+
+/** A request with its body; a stream is sent in chunks. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | Readable;
+  /** Takes the bytes of the answer instead of keeping them. */
+  readonly onBytes?: (bytes: Buffer) => void;
+}
+
+/** Sends requests to one server over connections that stay. The same for floors and for what is measured. */
+export interface HttpClient extends Disposable {
+  send(call: Call): Promise<Reply>;
+}
+
+export function connectHttp(url: string): HttpClient {
+  const { hostname, port } = new URL(url);
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 20_000 });
+  return {
+    send: ({ method, path, headers = {}, body, onBytes }) =>
+      new Promise((resolve, reject) => {
+        const isText = typeof body === "string" || Buffer.isBuffer(body);
+        const length = isText ? { "content-length": String(Buffer.byteLength(body)) } : {};
+        const sent = request(
+          { agent, hostname, port, method, path, headers: { ...length, ...headers } },
+          (incoming) => {
+            const chunks: Buffer[] = [];
+            incoming.on("data", onBytes ?? ((chunk: Buffer) => chunks.push(chunk)));
+            incoming.once("error", reject);
+            incoming.once("end", () => {
+              resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) });
+            });
+          },
+        );
+        sent.once("error", reject);
+        if (body === undefined || isText) sent.end(body);
+        else body.once("error", reject).pipe(sent);
+      }),
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
