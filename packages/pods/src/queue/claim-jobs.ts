@@ -57,7 +57,11 @@ export async function claimJobs(sql: Sql, capability: Capability, slots: readonl
   ]);
 }
 
-// The rows of jobs are reached by the id alone, and those of the queue in the order of an index: a claim takes as long with
+/** More slots than a claim ever has. */
+const MAX_SLOTS = 100;
+
+// The inner limit is for the planner: of a limit that it does not know it expects a tenth of all pending jobs, and then reads whole
+// tables. The rows of jobs are reached by the id alone, and those of the queue in the order of an index: a claim takes as long with
 // a hundred thousand pending jobs as with ten. Rows that another claim holds are passed over, not waited for.
 const CLAIM = `
 WITH slots AS (
@@ -86,7 +90,8 @@ WITH slots AS (
       ELSE 0 END AS turn
   FROM matching m
   CROSS JOIN LATERAL (
-    SELECT q.job_id FROM pending_jobs q WHERE q.lane_id = m.id ORDER BY q.job_id LIMIT (SELECT count(*) FROM slots)
+    SELECT job_id FROM (SELECT q.job_id FROM pending_jobs q WHERE q.lane_id = m.id ORDER BY q.job_id LIMIT ${MAX_SLOTS}) q
+    ORDER BY job_id LIMIT (SELECT count(*) FROM slots)
   ) c
   LEFT JOIN busy b ON b.project_id = m.project_id
 ), chosen AS (
