@@ -67,5 +67,6 @@ export function pgliteSession(pglite: PGlite): Pick<Database, "query" | "transac
 function textOf(pglite: PGlite, value: unknown, type: number): string | null {
   if (value === null || value === undefined) return null;
   const write = pglite.serializers[type];
-  return write === undefined ? String(value) : (write(value) as string);
+  if (write !== undefined) return write(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
