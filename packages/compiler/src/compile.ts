@@ -1,4 +1,4 @@
-import { createObject } from "@steps/model";
+import { createObject, type Value } from "@steps/model";
 import { emptySpec, type SpecDefinition } from "@steps/model/definition";
 import type { Source } from "@steps/model/diagnostic";
 import { readYaml, spanPosition, childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
@@ -6,6 +6,8 @@ import { noteEmptyRun } from "./definition/compile-definition.ts";
 import { readInvocations } from "./invocation/compile-invocation.ts";
 import { inlineReaders, readBaselineSpecDefinition, readPair } from "./definition/compile-spec-definition.ts";
 import { type Compiled, type CompileContext, type CompileOptions, createContext, finishCompile } from "./context.ts";
+import { checkNames } from "./names/check-names.ts";
+import { NAMES_OF_JOB } from "./names/scope-names.ts";
 import { readPrototext } from "./prototext/read-prototext.ts";
 
 /** Compiles a step file: two YAML documents, the spec and the definition. Never throws. */
@@ -121,10 +123,9 @@ function readList(context: CompileContext, node: YamlNode): SpecDefinition {
   const steps = readInvocations(context, node, { pointer: "/definition/steps", inline: inlineReaders });
   context.places.set("/definition", node);
   if (node.kind === "list" && node.items.length === 0) noteEmptyRun(context, node);
-  return {
-    spec: emptySpec,
-    definition: { type: "steps", steps, env: createObject(), outputs: createObject() },
-  };
+  const definition = { type: "steps", steps, env: createObject<string>(), outputs: createObject<Value>() } as const;
+  checkNames(context, definition, { names: NAMES_OF_JOB, pointer: "/definition" });
+  return { spec: emptySpec, definition };
 }
 
 function readShape(context: CompileContext, node: YamlNode): SpecDefinition | undefined {

@@ -20,6 +20,11 @@ export interface CompileOptions {
   readonly isLenient?: boolean;
   /** When true, inputs and outputs without a type are errors, as in 2025, instead of notes. Default: false. */
   readonly requiresTypes?: boolean;
+  /**
+   * When true, names in expressions that are certain to be unknown are errors: contexts, functions, inputs and secrets that the
+   * spec does not declare, steps that do not stand before. Default: false, they fail when they are read.
+   */
+  readonly checksNames?: boolean;
 }
 
 /** The result of compiling a text, with all its diagnostics. */

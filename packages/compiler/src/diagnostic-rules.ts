@@ -25,6 +25,8 @@ export type CompilerCode =
   | "script-injection"
   | "type-mismatch"
   | "undeclared-output"
+  | "unknown-function"
+  | "unknown-name"
   | "unknown-type";
 
 /** The meaning of each code, and what to do about it. */
@@ -96,6 +98,14 @@ export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {
   "undeclared-output": {
     title: "An output that the spec does not declare",
     help: "Declare it in the spec, or remove it.",
+  },
+  "unknown-function": {
+    title: "An expression calls a function that there is not",
+    help: "The hint has the nearest one. `success()`, `failure()`, `always()`, `cancelled()` and `timed_out()` are for `if:` alone.",
+  },
+  "unknown-name": {
+    title: "An expression names what is not there",
+    help: 'It is no context, no input or secret that the spec declares, or no step before it in the list. The hint has the nearest one; ask by `has(inputs, "x")` for what may be missing.',
   },
   "unknown-type": {
     title: "An unknown type",

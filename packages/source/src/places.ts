@@ -11,11 +11,17 @@ export type Places = Map<string, YamlNode>;
  * `undefined` when not even the whole has a place.
  */
 export function positionIn(places: ReadonlyMap<string, YamlNode>, pointer: string): Position | undefined {
+  const node = nodeIn(places, pointer);
+  return node === undefined ? undefined : spanPosition(node);
+}
+
+/** The node that the part of the baseline was read from which a JSON pointer names, or that of the nearest part around it. */
+export function nodeIn(places: ReadonlyMap<string, YamlNode>, pointer: string): YamlNode | undefined {
   // In protobuf's JSON form, the inputs and outputs of a spec stand one level deeper than where they were written.
   const segments = pointer.replace(/^\/spec\/spec(?=\/|$)/, "/spec").split("/");
   for (let count = segments.length; count > 0; count--) {
     const node = places.get(segments.slice(0, count).join("/"));
-    if (node !== undefined) return spanPosition(descend(node, segments.slice(count)));
+    if (node !== undefined) return descend(node, segments.slice(count));
   }
   return undefined;
 }

@@ -8,7 +8,8 @@ const PATIENCE_MS = 10_000;
 
 /** Says what is there of the programs that steps need, and what it means if one is not. Asks each for its version. */
 export async function checkPrograms(): Promise<readonly Finding[]> {
-  return await Promise.all([checkSelf(), checkShell(), checkNode(), checkGit(), checkContainers()]);
+  const asked = await Promise.all([checkNode(), checkGit(), checkContainers()]);
+  return [checkSelf(), checkShell(), ...asked];
 }
 
 function checkSelf(): Finding {

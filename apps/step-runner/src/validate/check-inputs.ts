@@ -37,7 +37,14 @@ export async function checkInputs(given: ValidateOptions, named: readonly string
 
 function checkOptions(given: ValidateOptions): CheckOptions {
   const { lenient, strict, jobName } = given;
-  return { isLenient: lenient, requiresTypes: strict, jobName, loading: given, inputs: readInputs(given.input) };
+  return {
+    isLenient: lenient,
+    requiresTypes: strict,
+    checksNames: true,
+    jobName,
+    loading: given,
+    inputs: readInputs(given.input),
+  };
 }
 
 async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {

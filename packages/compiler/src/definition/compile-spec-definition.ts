@@ -6,6 +6,8 @@ import { readDefinition } from "./compile-definition.ts";
 import type { InlineReaders } from "../invocation/compile-invocation.ts";
 import type { InlineSpec } from "../reference/inline-spec.ts";
 import { readSpec, readSpecDocument } from "../spec/compile-spec.ts";
+import { checkNames } from "../names/check-names.ts";
+import { NAMES_OF_JOB, namesOfSpec } from "../names/scope-names.ts";
 import { asMapping, checkKeys, type CompileContext } from "../context.ts";
 
 // Names that a hint is looked for among.
@@ -29,6 +31,11 @@ export function readPair(
   if (definition === undefined) return undefined;
   const specDefinition = { spec, definition };
   if (nodes.spec !== undefined) checkOutputs(context, specDefinition, pointer);
+  // What is written inside of another definition is checked with it. A baseline message has an empty spec where a job has none.
+  if (pointer === "") {
+    const names = nodes.spec === undefined || context.acceptsBaseline ? NAMES_OF_JOB : namesOfSpec(spec);
+    checkNames(context, definition, { names, pointer: "/definition" });
+  }
   return specDefinition;
 }
 

@@ -1,0 +1,45 @@
+import { defaultFunctions } from "@steps/expression";
+import type { Spec } from "@steps/model/definition";
+
+/** The names that expressions of a definition may use. */
+export interface ScopeNames {
+  /** The declared inputs. `undefined`: any may be there. */
+  readonly inputs: ReadonlySet<string> | undefined;
+  /** The declared secrets. `undefined`: any may be there. */
+  readonly secrets: ReadonlySet<string> | undefined;
+  /** The steps before the expression in its list. */
+  readonly steps: ReadonlySet<string>;
+  /** Whether it is a condition, which may ask how the steps before it ended. */
+  readonly isCondition?: boolean;
+}
+
+/** The contexts of every expression. */
+export const CONTEXTS: readonly string[] = [
+  "inputs",
+  "env",
+  "vars",
+  "job",
+  "secrets",
+  "steps",
+  "output_file",
+  "export_file",
+  "step_dir",
+  "func_dir",
+  "work_dir",
+];
+
+const FUNCTIONS: readonly string[] = [...Object.keys(defaultFunctions), "file_exists", "hash_files"];
+const OF_CONDITIONS: readonly string[] = ["success", "failure", "always", "cancelled", "timed_out"];
+
+/** The functions that an expression may call. */
+export function functionsOf({ isCondition = false }: ScopeNames): readonly string[] {
+  return isCondition ? [...FUNCTIONS, ...OF_CONDITIONS] : FUNCTIONS;
+}
+
+/** The names that the expressions of a step see which has this spec. */
+export function namesOfSpec({ inputs, secrets = {} }: Spec): ScopeNames {
+  return { inputs: new Set(Object.keys(inputs)), secrets: new Set(Object.keys(secrets)), steps: new Set() };
+}
+
+/** The names that the expressions of a job see: what it is given is known only when it runs. */
+export const NAMES_OF_JOB: ScopeNames = { inputs: undefined, secrets: undefined, steps: new Set() };
