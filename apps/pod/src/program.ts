@@ -23,7 +23,7 @@ export const program: Program = {
   },
   headings: {
     Pipelines: ["run", "jobs", "trace", "cancel", "retry"],
-    "The pod": ["serve", "create-runner", "runners", "router", "token inspect"],
+    "The pod": ["serve", "create-runner", "runners", "router", "daemon", "create-link", "token inspect"],
     "This program": ["completion", "man"],
   },
   permissionHint: "A pod keeps its files below XDG_STATE_HOME or HOME; --state-dir names another folder.",
