@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isFullSize } from "@steps/testkit";
+import { hasPostgres, startPostgres } from "@steps/testkit/postgres-server";
 import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserUses } from "./browser-uses.ts";
@@ -357,6 +358,27 @@ describe("the commands", () => {
     const env = { ...homeEnv(), STEPS: steps, CI_WHO: "world" };
     expect(await succeed(binOf("step-runner"), ["ci"], { cwd: work, env })).toContain("hello world");
   });
+
+  test.each(hasPostgres ? ["its own database", "PostgreSQL"] : ["its own database"])(
+    "run a pod with %s",
+    async (kind) => {
+      const server = kind === "PostgreSQL" ? await startPostgres() : undefined;
+      const PATH = [bin, process.env["PATH"] ?? ""].join(delimiter);
+      const env = { PATH, ...homeEnv(), POD_STATE_DIR: join(folder, kind) };
+      const args = ["serve", "--port=0", ...(server === undefined ? [] : [`--database=${server.createDatabase()}`])];
+      const pod = spawn(binOf("pod"), args, { env, cwd: folder, stdio: "pipe" });
+      const ended = new Promise((resolve) => pod.once("close", resolve));
+      try {
+        for await (const chunk of pod.stderr) if (String(chunk).includes("is listening")) break;
+        expect(await succeed(binOf("pod"), ["create-runner", "--tag", "linux"], { env })).toContain("glrt-");
+      } finally {
+        pod.kill();
+        expect(await ended).toBe(0);
+        await server?.remove();
+      }
+    },
+    240_000,
+  );
 
   test("run a job as a service and its bridge", async () => {
     const socket = join(folder, "run", "s.sock");
