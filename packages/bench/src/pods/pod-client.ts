@@ -8,7 +8,7 @@ export interface ReceivedJob {
 }
 
 /** An answer to a request for a job: the job, or the ticket for the next request. */
-export interface Answer {
+interface Answer {
   readonly job: ReceivedJob | undefined;
   readonly ticket: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface PodClient extends HttpClient {
   metric(name: string): Promise<number>;
 }
 
-export interface JobOptions {
+interface JobOptions {
   readonly project?: string;
   readonly tags?: readonly string[];
   /** The name of the job, or what the names of several begin with. */

@@ -49,7 +49,7 @@ export async function startRawHttp(): Promise<ServerProcess> {
   return await startServer(node, ["--disable-warning=ExperimentalWarning", program]);
 }
 
-export async function startServer(program: string, args: readonly string[]): Promise<ServerProcess> {
+async function startServer(program: string, args: readonly string[]): Promise<ServerProcess> {
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
   const pid = child.pid as number;
   return {
