@@ -77,13 +77,12 @@ export async function openPod(options: PodOptions): Promise<Pod> {
   const metrics = new Metrics();
   const opened = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
   const database = countStatements(opened, () => metrics.add("database_statements_total"));
-  const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
-  const [row] = await database.query<{ uuid: string }>("SELECT uuid FROM pod");
+  const { keys, uuid } = await readIdentity(database);
   const queue = new JobQueue(database, pod, pendingJobs(database));
   return {
     settings,
     issuer: `urn:steps:pod:${pod}`,
-    uuid: row?.uuid ?? "",
+    uuid,
     database,
     keys,
     queue,
@@ -97,4 +96,16 @@ export async function openPod(options: PodOptions): Promise<Pod> {
       await database.close();
     },
   };
+}
+
+/** Reads the keys and the name that the database of a pod keeps. Closes the database when it does not answer: an open one would keep the process. */
+async function readIdentity(database: Database): Promise<Pick<Pod, "keys" | "uuid">> {
+  try {
+    const keys = await PodKeys.open(database, MAX_BUILD_TOKEN_SECONDS);
+    const [row] = await database.query<{ uuid: string }>("SELECT uuid FROM pod");
+    return { keys, uuid: row?.uuid ?? "" };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
