@@ -48,19 +48,23 @@ async function rowsOf(
   await using pod = await startPod({ stateDir: join(scratch, `pod-${name}`), databaseUrl: createDatabase?.(), flags });
   tell("held requests");
   const rows = [await heldPolls(pod, name)];
+  const keep = (more: readonly Row[]): void => {
+    rows.push(...more);
+    for (const row of more) tell(`${row.name}: ${row.measured}`);
+  };
   using client = connectPod(pod.url, pod.adminToken);
   const call = (): ReturnType<typeof jobRequest> => jobRequest("", "s_floor");
   const [floor = []] = await timeCalls(500, [{ url: raw.url, call, status: 201 }]);
   tell("pick-up");
-  rows.push(...(await pickUp(pod, client, name, floor)));
+  keep(await pickUp(pod, client, name, floor));
   tell("statements");
-  rows.push(...(await statements(pod, client, name)));
+  keep(await statements(pod, client, name));
   tell("traces");
-  rows.push(...(await traces(pod, client, raw, name)));
+  keep(await traces(pod, client, raw, name));
   tell("claims");
-  rows.push(await claims(scratch, name, createDatabase?.()));
+  keep([await claims(scratch, name, createDatabase?.())]);
   tell("recovery");
-  rows.push(await recovery(scratch, name, createDatabase?.()));
+  keep([await recovery(scratch, name, createDatabase?.())]);
   return rows;
 }
 

@@ -26,26 +26,27 @@ export interface HttpClient extends Disposable {
 export function connectHttp(url: string): HttpClient {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 20_000 });
-  return {
-    send: ({ method, path, headers = {}, body, onBytes }) =>
-      new Promise((resolve, reject) => {
-        const isText = typeof body === "string" || Buffer.isBuffer(body);
-        const length = isText ? { "content-length": String(Buffer.byteLength(body)) } : {};
-        const sent = request(
-          { agent, hostname, port, method, path, headers: { ...length, ...headers } },
-          (incoming) => {
-            const chunks: Buffer[] = [];
-            incoming.on("data", onBytes ?? ((chunk: Buffer) => chunks.push(chunk)));
-            incoming.once("error", reject);
-            incoming.once("end", () => {
-              resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) });
-            });
-          },
-        );
-        sent.once("error", reject);
-        if (body === undefined || isText) sent.end(body);
-        else body.once("error", reject).pipe(sent);
-      }),
-    [Symbol.dispose]: () => agent.destroy(),
-  };
+  const send = (call: Call): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const { method, path, headers = {}, body, onBytes } = call;
+      const isText = typeof body === "string" || Buffer.isBuffer(body);
+      const length = isText ? { "content-length": String(Buffer.byteLength(body)) } : {};
+      const sent = request({ agent, hostname, port, method, path, headers: { ...length, ...headers } }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", onBytes ?? ((chunk: Buffer) => chunks.push(chunk)));
+        incoming.once("error", reject);
+        incoming.once("end", () => {
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) });
+        });
+      });
+      sent.once("error", (error: NodeJS.ErrnoException) => {
+        // A connection that was idle for long may be closed in the moment in which it is used again.
+        const isStale = sent.reusedSocket && error.code === "ECONNRESET" && (body === undefined || isText);
+        if (isStale) send(call).then(resolve, reject);
+        else reject(error);
+      });
+      if (body === undefined || isText) sent.end(body);
+      else body.once("error", reject).pipe(sent);
+    });
+  return { send, [Symbol.dispose]: () => agent.destroy() };
 }
