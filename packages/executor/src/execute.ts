@@ -1,4 +1,4 @@
-import { createObject, type Outcome, type RuntimeValue } from "@steps/model";
+import { checkOptionNames, type OptionNames, createObject, type Outcome, type RuntimeValue } from "@steps/model";
 import type { Definition } from "@steps/model/definition";
 import { Environment } from "@steps/model/environment";
 import { signalWithTimeout } from "./outcome/cancelled.ts";
@@ -15,6 +15,7 @@ import { endWithout, type StepEnd } from "./outcome/step-end.ts";
 import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./values/secrets.ts";
 import { Slots } from "./process/slots.ts";
 import { Spawner } from "./process/spawner/spawner.ts";
+import { SpareFiles } from "./run/spare-files.ts";
 import { StepFiles } from "./run/step-files.ts";
 import { killSurvivors } from "./process/terminate.ts";
 import { createJobContexts } from "./run/variables.ts";
@@ -30,6 +31,23 @@ const SURVIVOR_GRACE_MS = 1000;
 /** The number of processes that are started at the same time: a start waits for hardly more than the processor. */
 const STARTS_AT_ONCE = 16;
 
+const REQUEST_NAMES: OptionNames<ExecuteRequest> = {
+  job: true,
+  allowedExports: true,
+  jobTmp: true,
+  graceMs: true,
+  hurry: true,
+  cookie: true,
+  outerCookie: true,
+  pipeReserve: true,
+  reaper: true,
+  spawner: true,
+  spawnerAfter: true,
+  timeoutMs: true,
+};
+
+const HOOK_NAMES: OptionNames<ExecuteHooks> = { loadStep: true, observe: true, openLog: true, actions: true };
+
 /**
  * Runs a compiled job: its steps one after the other, each fetched and compiled when its turn comes, and tells every
  * step's events. When it ends, nothing that the job started is left.
@@ -38,6 +56,8 @@ const STARTS_AT_ONCE = 16;
  * ends the running process group (TERM, `graceMs` or until `hurry` is aborted, KILL) and starts nothing more.
  */
 export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, signal: AbortSignal): Promise<Executed> {
+  checkOptionNames("execute()", request, REQUEST_NAMES);
+  checkOptionNames("execute()", hooks, HOOK_NAMES);
   const stop = signalWithTimeout(signal, request.timeoutMs);
   const { pipeReserve: reserve, reaper: maker } = request;
   const pipes = new OutputPipePool(request.jobTmp, { reserve, maker });
@@ -55,6 +75,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
     return { outcome, outputs };
   } finally {
     stop.release();
+    run.spareFiles.remove();
     await Promise.all([pipes.close(), own?.[Symbol.asyncDispose]()]);
     const { cookie, hurry, state } = run;
     const { since } = state;
@@ -77,6 +98,7 @@ function createRun(
     environment: Environment.create(job.env),
     allowedExports,
     jobTmp,
+    spareFiles: new SpareFiles(jobTmp),
     graceMs,
     hurry,
     cookie,
@@ -90,6 +112,7 @@ function createRun(
       hasFailed: false,
       isCancelled: false,
       actions: undefined,
+      unknownVariables: new Set(),
       nextPhase: countOf(job.specDefinition.definition),
     },
   };

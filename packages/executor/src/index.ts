@@ -1,7 +1,7 @@
 export { Cancelled } from "./outcome/cancelled.ts";
 export { execute, type Executed } from "./execute.ts";
 export { encodeOutput } from "./files/encode-output.ts";
-export { escapePointer } from "./values/expander.ts";
+export { narrowPosition } from "./values/narrow-position.ts";
 export { type CallProblem, findCallProblems } from "./values/find-call-problems.ts";
 export type { ExecuteErrorCode } from "./outcome/execute-error.ts";
 export type { ActionRunner } from "./run/action-runner.ts";

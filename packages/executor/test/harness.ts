@@ -25,7 +25,7 @@ export interface Ran {
   readonly leftInTmp: readonly string[];
 }
 
-type JobField = "inputs" | "vars" | "env" | "workDir" | "positionOf";
+type JobField = "inputs" | "vars" | "env" | "workDir" | "positionOf" | "mode";
 
 export interface Setup extends Partial<Omit<ExecuteRequest, "job">>, Partial<Pick<Job, JobField>> {
   readonly steps?: Readonly<Record<string, SpecDefinition>>;
@@ -48,8 +48,19 @@ export async function run(specDefinition: SpecDefinition, setup: Setup = {}): Pr
   const { steps = {}, signal = new AbortController().signal, hooks, onEvent, ...given } = setup;
   const jobTmp = mkdtempSync(join(tmpdir(), "executor-test-"));
   const baseDir = mkdtempSync(join(tmpdir(), "executor-work-"));
-  const { inputs = {}, vars = {}, env = baseEnv, workDir = baseDir, positionOf, ...request } = given;
-  const job: Job = { entry: "run", source: "test", specDefinition, inputs, vars, env, workDir, baseDir, positionOf };
+  const { inputs = {}, vars = {}, env = baseEnv, workDir = baseDir, positionOf, mode, ...request } = given;
+  const job: Job = {
+    entry: "run",
+    source: "test",
+    specDefinition,
+    inputs,
+    vars,
+    env,
+    workDir,
+    baseDir,
+    positionOf,
+    mode,
+  };
   const events: StepEvent[] = [];
   const chunks: Uint8Array[] = [];
   try {

@@ -217,6 +217,22 @@ describe("killSurvivors()", () => {
     process.kill(-(other.pid as number), "SIGKILL");
     expect(await killSurvivors(cookie, 50)).toBe(0);
   });
+
+  test("ends what has no mark in the group of a process that has one", async () => {
+    const cookie = freshCookie();
+    const child = spawn(
+      "sh",
+      ["-c", `env -i sh -c 'trap "" TERM; echo $$ > ${dir}/unmarked; echo; while :; do sleep 0.05; done' & wait`],
+      {
+        env: { ...baseEnv, STEP_RUNNER_COOKIE: cookie },
+        stdio: ["ignore", "pipe", "ignore"],
+        detached: true,
+      },
+    );
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    expect(await killSurvivors(cookie, 50)).toBeGreaterThanOrEqual(2);
+    expect(isRunning("unmarked")).toBe(false);
+  });
 });
 
 describe("cancel", () => {

@@ -7,6 +7,7 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from "./process-identity.ts";
-export { describeFolderError, folderProblem, makePrivateFolder } from "./private-folder.ts";
+export { describeFolderError, folderProblem, isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 export { bootId, hasEnded, type ProcessStat, readProcessStat } from "./process-stat.ts";
+export { StreamHash } from "./stream-hash/stream-hash.ts";
 export { takeTurn, type TakeTurnOptions } from "./take-turn.ts";

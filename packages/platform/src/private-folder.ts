@@ -38,6 +38,14 @@ export function folderProblem(path: string): string | undefined {
   return undefined;
 }
 
+/** Whether a path is a folder that `folderProblem()` has nothing against and no link, by one look. */
+export function isPrivateFolder(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) return false;
+  const own = process.geteuid?.();
+  return own === undefined || (stats.uid === own && (stats.mode & 0o022) === 0);
+}
+
 /** Why a folder could not be made or written to, in words. */
 export function describeFolderError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? "";

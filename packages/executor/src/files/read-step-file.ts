@@ -1,7 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 
 /** The most that a step may write to its output file or its export file. */
 const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
+
+const EMPTY: Buffer = Buffer.alloc(0);
 
 /** The content of a file that a step wrote, or what is wrong with the file. */
 export type StepFileContent = { readonly content: Buffer } | { readonly problem: string };
@@ -11,6 +13,9 @@ export type StepFileContent = { readonly content: Buffer } | { readonly problem:
  * and a file above 64 MiB is refused rather than cut.
  */
 export function readStepFile(path: string, maxBytes: number = MAX_FILE_BYTES): StepFileContent {
+  // Most steps write nothing.
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() === true && stat.size === 0) return { content: EMPTY };
   let fd: number;
   try {
     // A fifo in place of the file must not hang us, a link must not lead us elsewhere.

@@ -1,7 +1,8 @@
 import { createObject, type RuntimeString, type RuntimeValue } from "@steps/model";
 import type { StepInvocation } from "@steps/model/definition";
+import { escapePointer } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
-import { createExpander, escapePointer } from "../values/expander.ts";
+import { createExpander } from "../values/expander.ts";
 import { type Level, scopeOf } from "../run/level.ts";
 import type { Run } from "../run/run.ts";
 
@@ -25,6 +26,7 @@ export function expandEarly(
       return otherwise;
     }
   };
+  const told = new Set(run.state.unknownVariables);
   const given = createObject<RuntimeValue>();
   for (const [name, value] of Object.entries(invocation.inputs)) {
     const place = { what: `input "${name}"`, pointer: `/inputs/${escapePointer(name)}` };
@@ -35,5 +37,7 @@ export function expandEarly(
     const place = { what: `env "${name}"`, pointer: `/env/${escapePointer(name)}` };
     env[name] = attempt<RuntimeString>(() => expander.text(text, place), "");
   }
+  // A message that nobody has heard is said again.
+  run.state.unknownVariables = told;
   return { given, env };
 }

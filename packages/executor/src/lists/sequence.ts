@@ -1,8 +1,9 @@
 import { createObject, type RuntimeValue } from "@steps/model";
 import type { Spec, StepInvocation, StepsDefinition } from "@steps/model/definition";
 import { printable } from "@steps/model/diagnostic";
+import { escapePointer } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
-import { createExpander, escapePointer } from "../values/expander.ts";
+import { createExpander } from "../values/expander.ts";
 import { type Level, scopeOf } from "../run/level.ts";
 import { namesAction } from "./names-action.ts";
 import { checkOutputs, type Outputs } from "../files/outputs.ts";
@@ -13,7 +14,7 @@ import type { Run } from "../run/run.ts";
 import { expandEarly } from "./expand-early.ts";
 import type { StepEnd } from "../outcome/step-end.ts";
 import { itemsOf, StepList } from "./step-list.ts";
-import { type RunStep, type StepItem, stepLanguage } from "./step-language.ts";
+import { type Delegate, type RunStep, type StepItem, stepLanguage } from "./step-language.ts";
 
 /** A list of steps to run. */
 export interface SequenceCall {
@@ -30,18 +31,18 @@ export interface SequenceCall {
 export async function runSequence(run: Run, level: Level, call: SequenceCall): Promise<StepEnd> {
   const { spec, definition, runStep } = call;
   const { steps, finally: last = [] } = definition;
-  const ends = new Map<string, StepEnd>();
-  const list = new StepList(run, stepLanguage(run, level, { runStep, ends }));
+  const delegate = definition.delegate === undefined ? undefined : { name: definition.delegate };
+  const list = new StepList(run, stepLanguage(run, level, { runStep, delegate }));
   const isJob = level.path === "";
   if (isJob) await prepareActions(run, level, { list, invocations: [...steps, ...last] });
   const items = stepItems(level, steps, { first: 0, pointer: "/definition/steps" });
-  if (definition.isParallel === true) await runAtOnce(run, level, { list, items, runStep, ends });
+  if (definition.isParallel === true) await runAtOnce(run, level, { list, items, runStep, delegate });
   else await list.runInOrder(items);
   await list.runFinally(stepItems(level, last, { first: steps.length, pointer: "/definition/finally" }));
   if (isJob) await runPosts(run, list);
   const { exports, outcome } = list;
   if (outcome !== undefined) return { outcome, outputs: {}, exports };
-  const outputs = outputsOf(run, level, { ...call, ends });
+  const outputs = outputsOf(run, level, { ...call, ended: delegate });
   const delegateOf = spec.outputs === "delegate" ? definition.delegate : undefined;
   return { outcome: { status: "success" }, outputs, exports, delegateOf };
 }
@@ -58,15 +59,15 @@ interface ParallelList {
   readonly list: StepList<StepItem>;
   readonly items: readonly StepItem[];
   readonly runStep: RunStep;
-  readonly ends: Map<string, StepEnd>;
+  readonly delegate: Delegate | undefined;
 }
 
-async function runAtOnce(run: Run, level: Level, { list, items, runStep, ends }: ParallelList): Promise<void> {
+async function runAtOnce(run: Run, level: Level, { list, items, runStep, delegate }: ParallelList): Promise<void> {
   const before = level.environment.shared("PATH");
   const ended = await list.runAtOnce(items, ({ path }) => {
     const own: Level = { ...level, steps: createObject<RuntimeValue>(), environment: level.environment.fork() };
     const part: Run = { ...run, branch: path };
-    return { run: part, language: stepLanguage(part, own, { runStep, ends }) };
+    return { run: part, language: stepLanguage(part, own, { runStep, delegate }) };
   });
   const exports = ended.map((end) => end.exports);
   for (const own of exports) if (Object.keys(own).length > 0) level.environment.export(own);
@@ -96,9 +97,9 @@ async function runPosts(run: Run, list: StepList<StepItem>): Promise<void> {
   if (outcome !== undefined) list.fail(outcome);
 }
 
-function outputsOf(run: Run, level: Level, call: SequenceCall & { ends: ReadonlyMap<string, StepEnd> }): Outputs {
-  const { spec, definition, ends } = call;
-  if (spec.outputs === "delegate") return delegatedOutputs(definition, ends);
+function outputsOf(run: Run, level: Level, call: SequenceCall & { readonly ended: Delegate | undefined }): Outputs {
+  const { spec, definition, ended } = call;
+  if (spec.outputs === "delegate") return delegatedOutputs(definition, ended?.end);
   const expander = createExpander(run, () => scopeOf(run, level), { path: level.path, source: level.source });
   const values = createObject<RuntimeValue>();
   for (const name of Object.keys(definition.outputs)) {
@@ -108,8 +109,7 @@ function outputsOf(run: Run, level: Level, call: SequenceCall & { ends: Readonly
   return checkOutputs(values, spec, { isOpen: call.hasOpenOutputs, onLeak: leakReporter(run, level.path) });
 }
 
-function delegatedOutputs({ delegate }: StepsDefinition, ends: ReadonlyMap<string, StepEnd>): Outputs {
-  const child = ends.get(delegate ?? "");
+function delegatedOutputs({ delegate }: StepsDefinition, child: StepEnd | undefined): Outputs {
   if (child !== undefined && child.outcome.status === "success") return child.outputs;
   const shown = printable(JSON.stringify(delegate ?? ""));
   const why =

@@ -16,11 +16,18 @@ export interface StepItem extends ListItem {
 /** Runs an item of a level's list whose condition holds, whatever it is: the way back up of the recursion. */
 export type RunStep = (run: Run, caller: Level, item: StepItem) => Promise<StepEnd>;
 
+/** The step of a list whose outputs are those of the list. The end of any other is not kept: it holds what the step printed. */
+export interface Delegate {
+  readonly name: string;
+  /** Absent until it has ended. */
+  end?: StepEnd;
+}
+
 /** A list in the language of step files. */
 export function stepLanguage(
   run: Run,
   level: Level,
-  { runStep, ends }: { readonly runStep: RunStep; readonly ends: Map<string, StepEnd> },
+  { runStep, delegate }: { readonly runStep: RunStep; readonly delegate: Delegate | undefined },
 ): ListLanguage<StepItem> {
   return {
     isJob: level.path === "",
@@ -32,7 +39,7 @@ export function stepLanguage(
     runItem: (part, item: StepItem & OpenItem) => runStep(part, level, item),
     allowsFailure: ({ invocation }) => invocation.control?.continueOnError === true,
     keepEnd({ invocation: { name } }, end) {
-      ends.set(name, end);
+      if (name === delegate?.name) delegate.end = end;
       level.steps[name] = contextOf(end);
     },
   };
@@ -59,9 +66,16 @@ function judge(
 
 function contextOf(end: StepEnd): Record<string, RuntimeValue> {
   const context = createObject<RuntimeValue>();
-  context["outputs"] = end.outputs as RuntimeValue;
+  context["outputs"] = shared(end.outputs as Record<string, RuntimeValue>);
   context["status"] = end.outcome.status;
   context["exit_code"] = exitCodeOf(end.outcome);
-  context["exports"] = end.exports as RuntimeValue;
+  context["exports"] = shared(end.exports as Record<string, RuntimeValue>);
   return context;
+}
+
+const NOTHING: Record<string, RuntimeValue> = Object.freeze(createObject<RuntimeValue>());
+
+// In a list of thousands of steps nearly all of them give nothing.
+function shared(values: Record<string, RuntimeValue>): Record<string, RuntimeValue> {
+  return Object.keys(values).length === 0 ? NOTHING : values;
 }

@@ -1,3 +1,5 @@
+import { MAX_TIMER_MS } from "@steps/model";
+
 /** The reason to abort a run with: which signal the user sent. */
 export class Cancelled extends Error {
   readonly signalName: string;
@@ -16,9 +18,6 @@ export class TimedOut extends Error {
     this.name = "TimedOut";
   }
 }
-
-// The longest delay of a timer, in milliseconds. A longer timeout is as good as none.
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** A signal that follows another one and is aborted with `TimedOut` after a time. `release()` ends both. */
 export function signalWithTimeout(

@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { closeSync, constants, existsSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { randomHex, spawn } from "@steps/platform/runtime";
 import { searchPath } from "./search-path.ts";
 
 /** A pair of named pipes in a folder of their own. */
@@ -33,14 +31,17 @@ export interface PipeMaker {
  * @param maker absent: we start a program
  */
 export async function makeFifos(dir: string, count = 1, maker?: PipeMaker): Promise<Fifos[]> {
-  const pairs = Array.from({ length: count }, () => new Fifos(join(dir, `pipe-${randomBytes(8).toString("hex")}`)));
+  const pairs = Array.from({ length: count }, () => new Fifos(join(dir, `pipe-${randomHex(8)}`)));
   try {
     for (const pair of pairs) mkdirSync(pair.dir, { mode: 0o700 });
+    const all = pairs.flatMap(({ stdout, stderr }) => [stdout, stderr]);
     const asked = await Promise.all(pairs.map((pair) => maker?.makePipes(pair.dir)));
     if (asked.every((isMade) => isMade === true)) return pairs;
-    const paths = pairs.flatMap(({ stdout, stderr }) => [stdout, stderr]).filter((path) => !existsSync(path));
+    const paths = all.filter((path) => !existsSync(path));
     const child = spawn("mkfifo", ["-m", "600", ...paths], { env: { PATH: searchPath() }, stdio: "ignore" });
-    const [code] = (await once(child, "exit")) as [number | null];
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("exit", resolve).once("error", reject);
+    });
     return code === 0 ? pairs : [];
   } catch {
     // The directory is full or gone, or there is no such program.

@@ -1,7 +1,9 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import type { Readable } from "node:stream";
-import { readPipe } from "@steps/platform/runtime";
+import { makePipe, type Pipe } from "@steps/platform/runtime";
 import { areUnread, type Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
+import type { OutputStreams } from "./output-pump.ts";
+import { closePipes, openPipes, type OpenPipes } from "./open-pipes.ts";
+import { PipeReader } from "./pipe-reader.ts";
 import type { PipeReserve } from "./pipe-reserve.ts";
 
 /** The reading ends of a process's output and what its standard streams are to be. */
@@ -9,7 +11,7 @@ export interface OutputPipes {
   /** The `stdio` option for `spawn()`. */
   readonly stdio: readonly ["ignore", number | "pipe", number | "pipe"];
   /** The reading ends. Absent when `spawn()` makes them. */
-  readonly streams?: { readonly stdout: Readable; readonly stderr: Readable };
+  readonly streams?: OutputStreams;
   /** The names by which `/proc` shows who holds the writing ends. Empty when that cannot be told. */
   readonly paths: ReadonlySet<string>;
   /** Closes our copies of the writing ends, so that the process holds the last ones. */
@@ -19,15 +21,18 @@ export interface OutputPipes {
 }
 
 /**
- * Makes the pipes of one process after the other. Node's own are sockets, which a process cannot open again:
- * `echo oops > /dev/stderr` would fail. So these are named pipes in the job's private directory, made by `mkfifo`, which
- * takes longer than a short step: each process gets those of the one before, as long as nobody holds them any more. Without
- * `mkfifo` Node's have to do.
+ * Makes the pipes of one process after the other: where the engine can, by the system's own call. Node cannot, and its own are
+ * sockets, which a process cannot open again: `echo oops > /dev/stderr` would fail. So there these are named pipes in the job's
+ * private directory, made by `mkfifo`, which takes longer than a short step: each process gets those of the one before, as long as
+ * nobody holds them any more. Without `mkfifo` Node's have to do.
  */
 export class OutputPipePool {
   readonly #dir: string;
   readonly #reserve: PipeReserve | undefined;
   readonly #maker: PipeMaker | undefined;
+  readonly #makePipe: typeof makePipe;
+  /** Pipes without a name that wait for the first process. */
+  #ready: OpenPipes | undefined;
   /** A pair that is made before anybody asks for it. `undefined` when none is. */
   #next: Promise<Fifos | undefined> | undefined;
   /** Pairs whose processes have ended. */
@@ -38,37 +43,40 @@ export class OutputPipePool {
    * @param dir an existing private directory
    * @param options.reserve a store of pipes that nobody has used yet
    * @param options.maker a process that makes others
+   * @param options.makePipe makes a pipe without a name. Default: the engine, if it can
    */
-  constructor(dir: string, options: { readonly reserve?: PipeReserve; readonly maker?: PipeMaker } = {}) {
+  constructor(
+    dir: string,
+    options: { readonly reserve?: PipeReserve; readonly maker?: PipeMaker; readonly makePipe?: typeof makePipe } = {},
+  ) {
     this.#dir = dir;
+    this.#makePipe = options.makePipe ?? makePipe;
     this.#reserve = options.reserve;
     this.#maker = options.maker;
   }
 
   /** Begins to make the first pipes, so that nothing has to wait for them. */
   prepare(): void {
-    this.#next ??= this.#make();
+    this.#ready ??= openPipes(this.#makePipe);
+    if (this.#ready === undefined) this.#next ??= this.#make();
   }
 
   async open(): Promise<OutputPipes> {
+    const pipes = this.#ready ?? openPipes(this.#makePipe);
+    this.#ready = undefined;
+    if (pipes !== undefined) return outputOf(pipes, { paths: pipes.paths, release() {} });
     const fifos = await this.#take();
     if (fifos === undefined) return nodePipes;
     const opened: number[] = [];
     try {
-      const [stdout, stderr] = [openFifo(fifos.stdout, opened), openFifo(fifos.stderr, opened)];
-      return {
-        stdio: ["ignore", stdout.writer, stderr.writer],
-        streams: { stdout: readPipe(stdout.reader), stderr: readPipe(stderr.reader) },
+      const pair = { stdout: openFifo(fifos.stdout, opened), stderr: openFifo(fifos.stderr, opened) };
+      return outputOf(pair, {
         paths: new Set([fifos.stdout, fifos.stderr]),
-        closeWriters: () => {
-          closeSync(stdout.writer);
-          closeSync(stderr.writer);
-        },
         release: (areDrained) => {
           if (areDrained) this.#free.push(fifos);
           else removeFifos(fifos);
         },
-      };
+      });
     } catch {
       // A step removed them, or there are no descriptors left; then the attempt to spawn will say so.
       for (const fd of opened) closeSync(fd);
@@ -78,6 +86,8 @@ export class OutputPipePool {
   }
 
   async close(): Promise<void> {
+    if (this.#ready !== undefined) closePipes(this.#ready);
+    this.#ready = undefined;
     const next = await this.#next;
     this.#next = undefined;
     for (const fifos of [...this.#free.splice(0), ...(next === undefined ? [] : [next])])
@@ -112,7 +122,22 @@ const nodePipes: OutputPipes = {
   release() {},
 };
 
-function openFifo(path: string, opened: number[]): { readonly reader: number; readonly writer: number } {
+function outputOf(
+  { stdout, stderr }: Pick<OpenPipes, "stdout" | "stderr">,
+  rest: Pick<OutputPipes, "paths" | "release">,
+): OutputPipes {
+  return {
+    ...rest,
+    stdio: ["ignore", stdout.writer, stderr.writer],
+    streams: { stdout: new PipeReader(stdout.reader), stderr: new PipeReader(stderr.reader) },
+    closeWriters() {
+      closeSync(stdout.writer);
+      closeSync(stderr.writer);
+    },
+  };
+}
+
+function openFifo(path: string, opened: number[]): Pipe {
   // The reader first and without waiting: then the writer finds it and does not wait either.
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   opened.push(reader);

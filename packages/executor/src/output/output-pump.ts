@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { OutputStream } from "./pipe-reader.ts";
 import type { StepLog } from "./step-log.ts";
 
 /** The most bytes that one read of a pipe gives. A read of this size may have cut a text that the process wrote in one go. */
@@ -6,6 +6,12 @@ const FULL_READ_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
 const MUTE_POLL_MS = 10;
+
+/** The output of one process. */
+export interface OutputStreams {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
 
 /** Carries what a process prints to the log, no faster than the log takes it. */
 export class OutputPump {
@@ -19,14 +25,14 @@ export class OutputPump {
   /** The error that the log threw, after which nothing is written. `undefined` while there is none. */
   failure: { readonly error: unknown } | undefined;
   readonly #log: StepLog;
-  readonly #streams: readonly Readable[];
+  readonly #streams: readonly OutputStream[];
   readonly #onFailure: () => void;
   #open = 2;
   #writing = 0;
   #isMuted = false;
   #end: () => void = () => {};
 
-  constructor(log: StepLog, streams: { readonly stdout: Readable; readonly stderr: Readable }, onFailure: () => void) {
+  constructor(log: StepLog, streams: OutputStreams, onFailure: () => void) {
     this.#log = log;
     this.#onFailure = onFailure;
     this.#streams = [streams.stdout, streams.stderr];
@@ -56,12 +62,17 @@ export class OutputPump {
     while (this.#writing > 0) await new Promise((resolve) => setTimeout(resolve, MUTE_POLL_MS));
   }
 
+  /** Takes at once what an ended process has left. */
+  settle(): void {
+    for (const stream of this.#streams) stream.settle?.();
+  }
+
   /** Gives up what has not come yet. */
   destroy(): void {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  #carry(stream: Readable, name: "stdout" | "stderr"): void {
+  #carry(stream: OutputStream, name: "stdout" | "stderr"): void {
     let cut: Uint8Array | undefined;
     stream.on("data", (chunk: Uint8Array) => {
       this.bytes += chunk.byteLength;
@@ -84,7 +95,7 @@ export class OutputPump {
     });
   }
 
-  #write(stream: Readable, name: "stdout" | "stderr", chunk: Uint8Array): void {
+  #write(stream: OutputStream, name: "stdout" | "stderr", chunk: Uint8Array): void {
     if (this.failure || this.#isMuted) return;
     try {
       const written = this.#log.write(name, chunk);

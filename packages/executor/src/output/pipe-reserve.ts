@@ -1,5 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { makePipe } from "@steps/platform/runtime";
+import { closePipes, openPipes } from "./open-pipes.ts";
 import { areUnread, Fifos, makeFifos, type PipeMaker, removeFifos } from "./fifos.ts";
 
 const KEPT = 8;
@@ -41,7 +43,10 @@ export class PipeReserve implements Disposable {
     this.#refillBelow = this.#isShared ? 1 : REFILL_BELOW;
     mkdirSync(parent, { recursive: true, mode: 0o700 });
     this.#dir = mkdtempSync(join(parent, "pipes-"));
-    this.#refillSoon(0);
+    // Where the engine makes pipes as they are needed, nobody asks for others.
+    const pipes = openPipes(makePipe);
+    if (pipes === undefined) this.#refillSoon(0);
+    else closePipes(pipes);
   }
 
   /** Gives a pair to a run, if there is one. @param into the run's directory, which the pair is moved to unless others get it later */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from "node:fs";
 import { hasEnded, readProcessStat } from "@steps/platform";
 
 /** A moment in the life of the system, to tell younger processes from older ones. */
@@ -10,14 +10,44 @@ export interface Moment {
 // Numbers begin anew after the last one. No system starts millions of processes in this time.
 const MAX_AGE_MS = 60_000;
 
+// It is asked after each process. What is read from its start is always what holds then.
+let load: number | undefined;
+const loadText: Buffer = Buffer.alloc(256);
+const ZERO = 48;
+const BLANK = 32;
+
 /** The moment that is now; `undefined` where there is no `/proc`. */
 function currentMoment(): Moment | undefined {
   try {
-    const lastPid = Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ")[4]);
-    return Number.isInteger(lastPid) ? { lastPid, atMs: Date.now() } : undefined;
+    load ??= openSync("/proc/loadavg", "r");
+    const length = readSync(load, loadText, 0, loadText.length, 0);
+    const lastPid = lastNumber(loadText.subarray(0, length));
+    return lastPid === undefined ? undefined : { lastPid, atMs: Date.now() };
   } catch {
     return undefined;
   }
+}
+
+// The line ends with the number that was given last, behind a blank.
+function lastNumber(line: Uint8Array): number | undefined {
+  let number = 0;
+  let unit = 1;
+  for (let at = line.length - 1; at >= 0; at--) {
+    const digit = (line[at] as number) - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      number += digit * unit;
+      unit *= 10;
+    } else if (unit > 1) return line[at] === BLANK ? number : undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Whether no process was started after one whose number is that of the moment: then it has left none behind. Its number is not given
+ * again while a process of its group or of its session is there.
+ */
+export function wasLastStarted(moment: Moment): boolean {
+  return currentMoment()?.lastPid === moment.lastPid;
 }
 
 // Up to this count, to try the numbers one by one is faster than to list all processes.
@@ -25,11 +55,11 @@ const MAX_TRIED = 64;
 
 /**
  * The processes of our own user, without ourselves; since a moment, if it is not long ago, only younger ones, and their
- * threads may be among them. Empty where there is no `/proc`.
+ * threads may be among them. Empty where there is no `/proc`. @param others that are left out
  */
-export function ownProcesses(since?: Moment): number[] {
+export function ownProcesses(since?: Moment, others?: ReadonlySet<number>): number[] {
   const uid = process.getuid?.();
-  return numbersSince(since).filter((pid) => pid !== process.pid && ownerOf(pid) === uid);
+  return numbersSince(since).filter((pid) => pid !== process.pid && others?.has(pid) !== true && ownerOf(pid) === uid);
 }
 
 function numbersSince(since: Moment | undefined): number[] {
@@ -89,12 +119,13 @@ export function holdsAny(pid: number, paths: ReadonlySet<string>): boolean {
 export function groupHasRunning(pgid: number): boolean {
   const pids = allPids();
   // Without /proc the signal's answer is all there is.
-  return pids.length === 0 || pids.some((pid) => isRunningIn(pid, pgid));
+  return pids.length === 0 || pids.some((pid) => groupOf(pid) === pgid);
 }
 
-function isRunningIn(pid: number, pgid: number): boolean {
+/** The group of a process that runs: one that has ended and waits for its parent is in none. */
+export function groupOf(pid: number): number | undefined {
   const stat = readProcessStat(pid);
-  return stat?.group === pgid && !hasEnded(stat);
+  return stat === undefined || hasEnded(stat) ? undefined : stat.group;
 }
 
 function ownerOf(pid: number): number | undefined {

@@ -1,11 +1,7 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "@steps/platform/processes";
-import { holdOpen, letGo } from "@steps/platform/runtime";
+import { type Helper, startHelper } from "@steps/platform/runtime";
 import type { PipeMaker } from "../output/fifos.ts";
 import { searchPath } from "../output/search-path.ts";
-
-type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 /** The name under which the system lists a reaper. */
 export const REAPER_NAME = "steps-reaper";
@@ -44,17 +40,23 @@ const PASSED = [
  */
 export class Reaper implements PipeMaker, Disposable {
   /** The shell. Absent when it could not be started. */
-  readonly #child: Child | undefined;
+  readonly #shell: Helper | undefined;
   readonly #waiting: ((isMade: boolean) => void)[] = [];
   readonly #works = new Map<string, (isDone: boolean) => void>();
   #lastWork = 0;
+  #rest = "";
   #isOver = false;
 
   /** @param program that is run when we are gone, with its arguments */
   constructor(program: readonly string[]) {
-    this.#child = start(program);
-    if (this.#child === undefined) this.#isOver = true;
-    else this.#listen(this.#child);
+    this.#shell = startHelper({
+      command: ["sh", "-c", SCRIPT, REAPER_NAME, ...program],
+      env: environment(),
+      inherited: coverInherited(),
+      onText: (text) => this.#read(text),
+      onEnd: () => this.#stop(),
+    });
+    if (this.#shell === undefined) this.#isOver = true;
   }
 
   makePipes(dir: string): Promise<boolean> | undefined {
@@ -85,7 +87,7 @@ export class Reaper implements PipeMaker, Disposable {
   /** Lets it go. */
   [Symbol.dispose](): void {
     if (this.#isOver) return;
-    this.#child?.stdin.end("end\n");
+    this.#shell?.end("end\n");
     this.#stop();
   }
 
@@ -99,31 +101,20 @@ export class Reaper implements PipeMaker, Disposable {
     text: string,
     wait: (resolve: (isDone: boolean) => void) => void,
   ): Promise<boolean> | undefined {
-    const child = this.#child;
+    const shell = this.#shell;
     const canBeRead = paths.every((path) => path.startsWith("/") && !path.includes("\n"));
-    if (this.#isOver || child === undefined || !canBeRead) return undefined;
+    if (this.#isOver || shell === undefined || !canBeRead) return undefined;
     return new Promise((resolve) => {
-      holdOpen(child.stdout);
       wait(resolve);
-      child.stdin.write(`${text}\n`);
+      shell.ask(`${text}\n`);
     });
   }
 
-  #listen(child: Child): void {
-    const { stdin, stdout } = child;
-    let rest = "";
-    stdout.setEncoding("latin1").on("data", (text: string) => {
-      const lines = `${rest}${text}`.split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) this.#take(line);
-      if (this.#waiting.length + this.#works.size === 0) letGo(stdout);
-    });
-    // There is no shell, or somebody has killed it.
-    for (const source of [child, stdin, stdout]) source.on("error", () => this.#stop());
-    stdout.on("close", () => this.#stop());
-    child.unref();
-    letGo(stdin);
-    letGo(stdout);
+  #read(text: string): void {
+    const lines = `${this.#rest}${text}`.split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#take(line);
+    if (this.#waiting.length + this.#works.size === 0) this.#shell?.rest();
   }
 
   #take(line: string): void {
@@ -140,24 +131,6 @@ export class Reaper implements PipeMaker, Disposable {
     this.#isOver = true;
     for (const resolve of [...this.#waiting.splice(0), ...this.#works.values()]) resolve(false);
     this.#works.clear();
-  }
-}
-
-function start(program: readonly string[]): Child | undefined {
-  try {
-    const child = spawn("sh", ["-c", SCRIPT, REAPER_NAME, ...program], {
-      cwd: "/",
-      env: environment(),
-      // A group and a session of its own: what ends ours must not end it.
-      detached: true,
-      stdio: ["pipe", "pipe", "ignore", ...coverInherited()],
-    }) as unknown as Child;
-    // A child that did not start for want of descriptors has no pipes.
-    child.on("error", () => {});
-    return (child.stdout as Readable | undefined) === undefined ? undefined : child;
-  } catch {
-    // Maybe there is room for the step.
-    return undefined;
   }
 }
 

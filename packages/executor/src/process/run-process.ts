@@ -1,7 +1,7 @@
 import { signalGroup } from "@steps/platform/processes";
 import type { OutputPipePool, OutputPipes } from "../output/output-pipes.ts";
 import { OutputPump } from "../output/output-pump.ts";
-import type { Moment } from "./proc.ts";
+import { type Moment, wasLastStarted } from "./proc.ts";
 import type { Slots } from "./slots.ts";
 import { isLost, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawner/spawned.ts";
 import { spawnHere } from "./spawner/spawn-here.ts";
@@ -50,6 +50,9 @@ const MAX_SILENCE_MS = 2000;
 /** More than a pipe can hold: what comes beyond it after the end was written by somebody else. */
 const MAX_AFTER_EXIT_BYTES = 4 * 1024 * 1024;
 
+/** The processes of all steps that have not ended: their numbers are taken, and none of them is left behind by another step. */
+const leaders = new Set<number>();
+
 /**
  * Runs a process in a group of its own with nothing on its standard input. Ends when the process has ended, all its
  * output is written and nothing is left of its group, nor of what left the group: background children do not hold it up
@@ -65,7 +68,11 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
   }
   const { pid, streams } = spawned;
   let hasEnded = false;
-  const exit = spawned.exit.finally(() => (hasEnded = true));
+  leaders.add(pid);
+  const exit = spawned.exit.finally(() => {
+    hasEnded = true;
+    leaders.delete(pid);
+  });
   const since = { lastPid: pid, atMs: Date.now() };
   const stop = new Stop(pid, plan.graceMs, { hurry: plan.hurry, send: plan.sendSignal });
   const pump = new OutputPump(plan.log, streams, () => stop.begin());
@@ -77,9 +84,11 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
     const ended = await exit;
     if (plan.keep === undefined || stop.remainingMs !== undefined) {
       await endLeftovers(plan, stop, since);
+      pump.settle();
       if (!pump.isEnded) await drain(pump, pipes, plan);
     } else {
       stop.end();
+      pump.settle();
       if (!pump.isEnded) await leave(pump);
       if (!pump.isEnded || signalGroup(pid, 0)) plan.keep({ pgid: pid, destroy: () => pump.destroy() });
     }
@@ -108,6 +117,10 @@ async function start(plan: ProcessPlan): Promise<{ pipes: OutputPipes; spawned: 
 }
 
 async function endLeftovers(plan: ProcessPlan, stop: Stop, since: Moment): Promise<void> {
+  if (wasLastStarted(since)) {
+    stop.end();
+    return;
+  }
   const { cookie, hurry } = plan;
   const graceMs = Math.min(LEFTOVER_GRACE_MS, plan.graceMs);
   const pgid = since.lastPid;
@@ -116,7 +129,7 @@ async function endLeftovers(plan: ProcessPlan, stop: Stop, since: Moment): Promi
     await endGroup(pgid, remainingMs ?? graceMs, { wasTold: remainingMs !== undefined, hurry });
   }
   stop.end();
-  await killSurvivors(cookie, graceMs, { since, hurry });
+  await killSurvivors(cookie, graceMs, { since, hurry, others: leaders });
 }
 
 // It may have been started all the same, and be so young that it has no environment of its own yet.

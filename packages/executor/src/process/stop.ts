@@ -27,7 +27,6 @@ export class Stop {
     this.#graceMs = graceMs;
     this.#hurry = hurry;
     this.#send = send;
-    hurry?.addEventListener("abort", this.#kill, { once: true });
   }
 
   /** The rest of the grace, in milliseconds; `undefined` when nobody has stopped the group. */
@@ -40,13 +39,18 @@ export class Stop {
     this.#deadline = performance.now() + this.#graceMs;
     if (this.#send === undefined) signalGroup(this.#pgid, "SIGTERM");
     else void this.#send("SIGTERM");
-    if (this.#hurry?.aborted === true) this.#kill();
-    else this.#timer = setTimeout(this.#kill, this.#graceMs);
+    if (this.#hurry?.aborted === true) {
+      this.#kill();
+      return;
+    }
+    this.#timer = setTimeout(this.#kill, this.#graceMs);
+    this.#hurry?.addEventListener("abort", this.#kill, { once: true });
   }
 
   /** The group is gone: from now on a signal could reach another one that was given its number. */
   end(): void {
     this.#isOver = true;
+    if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#hurry?.removeEventListener("abort", this.#kill);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendSignal, signalGroup } from "@steps/platform/processes";
-import { groupHasRunning, hasVariable, holdsAny, isProcess, type Moment, ownProcesses } from "./proc.ts";
+import { groupHasRunning, groupOf, hasVariable, holdsAny, isProcess, type Moment, ownProcesses } from "./proc.ts";
 
 /** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
 export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
@@ -15,6 +15,8 @@ export interface EndOptions {
   readonly since?: Moment | undefined;
   /** Ends the grace when it is aborted. */
   readonly hurry?: AbortSignal | undefined;
+  /** Processes that are known to be others, and are not looked at: with a thousand steps at once, they are nearly all there are. */
+  readonly others?: ReadonlySet<number> | undefined;
 }
 
 /** Ends a process group: TERM, unless it was told already, at most `graceMs` for it to go, KILL. */
@@ -37,8 +39,8 @@ export async function endGroup(
 
 /**
  * Ends the processes of a run, or of several, that left their step's group: those of our own user whose environment has the cookie.
- * TERM, at most `graceMs` for them to go, KILL. Gives how many there were; a process that cleared its environment is
- * not found.
+ * TERM, at most `graceMs` for them to go, KILL. Gives how many there were. A process that cleared its environment is found only without
+ * `since`, and only in the group of one that did not: the journal of a runner that was killed need not name the group of the last step.
  */
 export async function killSurvivors(
   cookie: string | ReadonlySet<string>,
@@ -47,7 +49,25 @@ export async function killSurvivors(
 ): Promise<number> {
   const cookies = typeof cookie === "string" ? new Set([cookie]) : cookie;
   const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookies) && isProcess(pid);
-  return endProcesses(() => ownProcesses(options.since).filter(isOurs), timeLimit(graceMs, options.hurry));
+  const marked = (): number[] => ownProcesses(options.since, options.others).filter(isOurs);
+  const find = options.since === undefined ? withGroups(marked) : marked;
+  return endProcesses(find, timeLimit(graceMs, options.hurry));
+}
+
+/** Finds the members of the groups, too, also when those are gone by whom the groups were found. */
+function withGroups(find: () => number[]): () => number[] {
+  let groups = new Set<number>();
+  const own = groupOf(process.pid);
+  return () => {
+    const found = find();
+    for (const group of found.map(groupOf)) if (group !== undefined && group !== own) groups.add(group);
+    if (groups.size === 0) return found;
+    const members = ownProcesses().map((pid) => ({ pid, group: groupOf(pid) }));
+    const wanted = members.filter(({ group }) => group !== undefined && groups.has(group));
+    // A number without a member may soon be that of another group.
+    groups = new Set(wanted.flatMap(({ group }) => group ?? []));
+    return [...new Set([...found, ...wanted.map(({ pid }) => pid)])];
+  };
 }
 
 /** Ends the processes of our own user that have one of these files open. */

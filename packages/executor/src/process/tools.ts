@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Resource } from "@steps/model/event";
 import { findProgram } from "@steps/platform/processes";
+import { createSha256 } from "@steps/platform/runtime";
 
 /** Larger programs are named without a digest. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
@@ -11,6 +11,8 @@ const MAX_KNOWN = 1000;
 const MAX_INTERPRETERS = 2;
 
 interface Facts {
+  /** By the real path of the program: a file may have several. */
+  readonly resources: Map<string, Resource>;
   readonly digest: Readonly<Record<string, string>>;
   /** The words that follow `#!` in its first line; `undefined` for a program that is no script. */
   readonly interpreter: readonly string[] | undefined;
@@ -40,8 +42,7 @@ function addTool(tools: Resource[], file: string): Facts | undefined {
   try {
     const uri = realpathSync.native(file);
     const facts = factsOf(uri);
-    const { digest } = facts;
-    tools.push({ kind: "binary", uri, requestedVersion: "", resolvedVersion: "", digest, isMutable: true });
+    tools.push(resourceOf(uri, facts));
     return facts;
   } catch {
     // It is gone or closed to us: then the attempt to run it says so.
@@ -49,18 +50,28 @@ function addTool(tools: Resource[], file: string): Facts | undefined {
   }
 }
 
+// The same object for the same program: what is made of it is made once.
+function resourceOf(uri: string, { resources, digest }: Facts): Resource {
+  let resource = resources.get(uri);
+  if (resource === undefined) {
+    resource = { kind: "binary", uri, requestedVersion: "", resolvedVersion: "", digest, isMutable: true };
+    resources.set(uri, resource);
+  }
+  return resource;
+}
+
 function factsOf(file: string): Facts {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
   const key = `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   const before = known.get(key);
   if (before) return before;
-  const facts = readFacts(file, Number(size));
+  const facts = { ...readFacts(file, Number(size)), resources: new Map<string, Resource>() };
   if (known.size >= MAX_KNOWN) known.clear();
   known.set(key, facts);
   return facts;
 }
 
-function readFacts(file: string, size: number): Facts {
+function readFacts(file: string, size: number): Omit<Facts, "resources"> {
   let fd: number;
   try {
     fd = openSync(file, "r");
@@ -73,7 +84,7 @@ function readFacts(file: string, size: number): Facts {
     let count = readSync(fd, chunk, 0, chunk.byteLength, null);
     const interpreter = interpreterOf(chunk.subarray(0, Math.min(count, 256)));
     if (size > MAX_HASHED_BYTES) return { digest: {}, interpreter };
-    const hash = createHash("sha256");
+    const hash = createSha256();
     for (; count > 0; count = readSync(fd, chunk, 0, chunk.byteLength, null)) hash.update(chunk.subarray(0, count));
     return { digest: { sha256: hash.digest("hex") }, interpreter };
   } finally {

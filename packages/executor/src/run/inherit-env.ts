@@ -27,9 +27,10 @@ export function inheritEnvironment(run: Run, level: Level, patterns: readonly st
 
 /** Returns the number of variables of the runner's environment that a process does not get. */
 export function countDenied(run: Run, env: EnvironmentRecord): number {
-  const { environment, job } = run;
-  const known = new Set([...Object.keys(environment.base), ...Object.keys(job.offeredEnv ?? {})]);
+  const { base } = run.environment;
   let count = 0;
-  for (const name of known) if (!Object.hasOwn(env, name)) count++;
+  for (const name of Object.keys(base)) if (!Object.hasOwn(env, name)) count++;
+  for (const name of Object.keys(run.job.offeredEnv ?? {}))
+    if (!Object.hasOwn(base, name) && !Object.hasOwn(env, name)) count++;
   return count;
 }

@@ -14,6 +14,7 @@ import type { Reaper } from "../process/reaper.ts";
 import type { Slots } from "../process/slots.ts";
 import type { Spawner } from "../process/spawner/spawner.ts";
 import type { StepLog } from "../output/step-log.ts";
+import type { SpareFiles } from "./spare-files.ts";
 import type { JobContexts } from "./variables.ts";
 
 /** A job to execute, and what is true of this run of it alone. */
@@ -121,6 +122,8 @@ export interface Run extends Pick<
   readonly spawner: Spawner;
   /** The limit of processes that are being started at the same time. */
   readonly starts: Slots;
+  /** The files that steps have handed back untouched. */
+  readonly spareFiles: SpareFiles;
   readonly contexts: JobContexts;
   /** The context `job.inputs`, which is filled when the inputs are checked. */
   readonly jobInputs: Record<string, RuntimeValue>;
@@ -147,6 +150,8 @@ interface RunState {
   isCancelled: boolean;
   /** The runner of actions; `undefined` until the first one comes. */
   actions: Promise<ActionRunner> | undefined;
+  /** The variables that the job does not have, and that it was said of. */
+  unknownVariables: Set<string>;
   /** The number of the next phase among the children of the job, behind all its steps. */
   nextPhase: number;
 }

@@ -1,33 +1,38 @@
-import { randomBytes } from "node:crypto";
-import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type OwnFile, removeFile, SpareFiles } from "./spare-files.ts";
 
 /** The files that one step writes its outputs and exports to. They come into being when something asks for their path. */
 export class StepFiles {
   readonly #dir: string;
-  #output: string | undefined;
-  #export: string | undefined;
+  readonly #spare: SpareFiles | undefined;
+  #output: OwnFile | undefined;
+  #export: OwnFile | undefined;
   readonly #private = new Set<string>();
 
-  /** @param dir an existing private directory */
-  constructor(dir: string) {
+  /**
+   * @param dir an existing private directory
+   * @param spare the files of steps before it that wrote nothing. Absent: it has files of its own
+   */
+  constructor(dir: string, spare?: SpareFiles) {
     this.#dir = dir;
+    this.#spare = spare;
   }
 
   /** Paths of those that something asked for. */
   get created(): { readonly outputFile?: string; readonly exportFile?: string } {
     return {
-      outputFile: this.#output,
-      exportFile: this.#export,
+      outputFile: this.#output?.path,
+      exportFile: this.#export?.path,
     };
   }
 
   outputFile(): string {
-    return (this.#output ??= createFile(this.#dir, "output"));
+    return (this.#output ??= this.#take("output")).path;
   }
 
   exportFile(): string {
-    return (this.#export ??= createFile(this.#dir, "export"));
+    return (this.#export ??= this.#take("export")).path;
   }
 
   /** Writes a text to a file that goes when the step ends; its name is the same in every run. */
@@ -41,21 +46,14 @@ export class StepFiles {
 
   remove(): void {
     for (const path of this.#private) removeFile(path);
-    if (this.#output !== undefined) removeFile(this.#output);
-    if (this.#export !== undefined) removeFile(this.#export);
+    for (const file of [this.#output, this.#export]) {
+      if (file === undefined) continue;
+      if (this.#spare === undefined) removeFile(file.path);
+      else this.#spare.giveBack(file);
+    }
   }
-}
 
-function createFile(dir: string, kind: string): string {
-  const path = join(dir, `${kind}-${randomBytes(8).toString("hex")}`);
-  closeSync(openSync(path, "wx", 0o600));
-  return path;
-}
-
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // The step may have removed it, or made a directory of it; the whole directory goes when the job ends.
+  #take(kind: OwnFile["kind"]): OwnFile {
+    return (this.#spare ?? new SpareFiles(this.#dir)).take(kind);
   }
 }

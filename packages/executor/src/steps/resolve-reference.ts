@@ -13,7 +13,8 @@ import { parseWithCredentials } from "../values/secret-reference.ts";
 /** A reference that names something: expands a dynamic one. @throws {ExecuteError} REFERENCE_INVALID, EXPRESSION_FAILED */
 export function resolveReference(reference: StepReference, expander: Expander, pointer: string): StepReference {
   if (reference.kind !== "dynamic") return reference;
-  const place = { what: "reference", pointer };
+  // A missing part would make it name another step.
+  const place = { what: "reference", pointer, needsVariables: true };
   const text = expander.text(reference.text, place);
   if (text instanceof Sensitive) {
     const withCredentials = parseWithCredentials(reference.text, expander, place);

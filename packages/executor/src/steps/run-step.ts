@@ -2,10 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import type { RuntimeString, RuntimeValue } from "@steps/model";
 import { emptySpec, type StepInvocation } from "@steps/model/definition";
 import { isNamed, kindOf } from "@steps/model/kinds";
+import { escapePointer } from "@steps/model/value";
 import { signalWithTimeout } from "../outcome/cancelled.ts";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { expandEnv, expandName } from "../values/expand-env.ts";
-import { createExpander, escapePointer } from "../values/expander.ts";
+import { createExpander } from "../values/expander.ts";
 import { checkInputNames, type Inputs, resolveInputs } from "../values/inputs.ts";
 import { type Level, placesOf, scopeOf } from "../run/level.ts";
 import { guard, outcomeOfThrown, runToldStep } from "../run/told-step.ts";
@@ -45,13 +46,18 @@ interface Call {
  * may.
  */
 export const runStep: RunStep = async (run, caller, { invocation, path, pointer }) => {
-  const files = new StepFiles(run.jobTmp);
+  const files = filesOf(run);
   try {
     return await runControlled(run, { caller, invocation, path, itemPath: path, pointer, files });
   } finally {
     files.remove();
   }
 };
+
+// Whatever a step leaves running may still write to its files.
+function filesOf({ jobTmp, left, spareFiles }: Run): StepFiles {
+  return new StepFiles(jobTmp, left === undefined ? spareFiles : undefined);
+}
 
 async function runControlled(run: Run, call: Call): Promise<StepEnd> {
   const { timeoutMs, retry } = call.invocation.control ?? {};
@@ -88,7 +94,7 @@ function runAttempt(run: Run, call: Call): Promise<StepEnd> {
   const { path, invocation } = call;
   const reference = withoutCredentials(invocation.step);
   return runToldStep(run, { path, name: invocation.name, reference }, async () => {
-    const files = new StepFiles(run.jobTmp);
+    const files = filesOf(run);
     try {
       return await runControlled(run, { ...call, files });
     } finally {

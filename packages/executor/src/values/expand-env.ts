@@ -1,7 +1,8 @@
 import type { RuntimeString } from "@steps/model";
 import { NAME_PATTERN } from "@steps/model/definition";
+import { escapePointer } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
-import { escapePointer, type Expander } from "./expander.ts";
+import type { Expander } from "./expander.ts";
 
 /** Expands a block of variables; the keys do not see each other. */
 export function expandEnv(

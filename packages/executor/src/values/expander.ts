@@ -2,16 +2,20 @@ import {
   expandText,
   expandValue,
   ExpressionError,
+  type EvaluateOptions,
   type ExpressionNote,
   type FunctionTable,
   type Scope,
 } from "@steps/expression";
 import { mapObject, type RuntimeString, type RuntimeValue, Sensitive, sensitive, type Value } from "@steps/model";
-import { formatDiagnostic, type Position, positionAt } from "@steps/model/diagnostic";
+import { formatDiagnostic } from "@steps/model/diagnostic";
+import { escapePointer } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
 import { stepFunctions } from "./file-functions.ts";
 import type { DefinitionSource } from "../run/level.ts";
 import { type Run, tell } from "../run/run.ts";
+import { narrowPosition } from "./narrow-position.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
 /** The place of a text: in words, and as a JSON pointer within its SpecDefinition. */
 export interface TextPlace {
@@ -19,6 +23,8 @@ export interface TextPlace {
   readonly what: string;
   /** The place as a JSON pointer into the encoded baseline, such as `/definition/env/X`. */
   readonly pointer: string;
+  /** Whether a variable that the job does not have is an error, whatever the mode of the job. Default: no. */
+  readonly needsVariables?: boolean;
 }
 
 /** Expands texts of one definition in one scope. What cannot be expanded is explained in a note. */
@@ -44,10 +50,11 @@ export function createExpander(
   const onNote = ({ code, message }: ExpressionNote): void => {
     tell(run, { type: "note", at: Date.now(), path, level: "debug", code, message });
   };
-  const attempt = <T>(template: Value, place: TextPlace, expand: (scope: Scope) => T): T => {
+  const attempt = <T>(template: Value, place: TextPlace, expand: (scope: Scope, options: EvaluateOptions) => T): T => {
     run.state.readingPath = path;
     try {
-      return expand((known ??= scope()));
+      const onUnknownKey = place.needsVariables === true ? undefined : unknownVariables(run, path);
+      return expand((known ??= scope()), { onNote, onUnknownKey, ...functions });
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       explain(run, error, { path, source, place, template });
@@ -57,11 +64,11 @@ export function createExpander(
   return {
     text(text, place) {
       if (!text.includes("${{")) return text;
-      return attempt(text, place, (at) => expandText(text, at, { onNote, ...functions }));
+      return attempt(text, place, (at, how) => expandText(text, at, how));
     },
     value(value, place) {
       if (typeof value === "string" ? !value.includes("${{") : typeof value !== "object") return value;
-      return attempt(value, place, (at) => snapshot(expandValue(value, at, { onNote, ...functions })));
+      return attempt(value, place, (at, how) => snapshot(expandValue(value, at, how)));
     },
   };
 }
@@ -89,26 +96,8 @@ function explain(
     severity: "error",
     code: "expression-failed",
     message: `${place.what}: ${error.message}`,
-    position: position && narrow(position, error, template),
+    position: position && narrowPosition(position, template, error),
     hint: error.hint,
   });
   tell(run, { type: "note", at: Date.now(), path, level: "error", code: "diagnostic", message });
-}
-
-/** One step of a JSON pointer (RFC 6901). */
-export function escapePointer(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-// The position is that of the scalar, or of its key. Where the text stands in the file as it is, the place within is known.
-function narrow(position: Position, error: ExpressionError, template: Value | undefined): Position {
-  const { source, offset } = position;
-  if (typeof template === "string") {
-    const start = source.text.indexOf(template, offset);
-    if (start !== -1 && start <= offset + 2) return positionAt(source, start + error.offset, error.length);
-  }
-  if (error.expression === "") return position;
-  const start = source.text.indexOf(error.expression, offset);
-  const isNear = start !== -1 && start <= offset + Math.max(position.length, 200);
-  return isNear ? positionAt(source, start, error.expression.length) : position;
 }

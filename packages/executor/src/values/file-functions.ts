@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { closeSync, existsSync, globSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { defaultFunctions, ExpressionError, type FunctionTable, stringArgument } from "@steps/expression";
+import { createSha256 } from "@steps/platform/runtime";
 
 const MAX_FILES = 10_000;
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -44,10 +44,10 @@ export function stepFunctions(workDir: string): FunctionTable {
 function hashFiles(workDir: string, patterns: readonly string[]): string {
   const files = filesOf(workDir, patterns);
   if (files.length === 0) return "";
-  const hash = createHash("sha256");
+  const hash = createSha256();
   let left = MAX_BYTES;
   for (const file of files) {
-    const content = createHash("sha256");
+    const content = createSha256();
     left -= readInto(resolve(workDir, file), left, (chunk) => content.update(chunk));
     hash.update(`${content.digest("hex")}  ${file}\n`);
   }

@@ -11,9 +11,9 @@ import {
 import type { Spec } from "@steps/model/definition";
 import { nearest } from "@steps/model/diagnostic";
 import type { EnvironmentRecord } from "@steps/model/environment";
-import { formatValue } from "@steps/model/value";
+import { escapePointer, formatValue } from "@steps/model/value";
 import { ExecuteError } from "../outcome/execute-error.ts";
-import { escapePointer, type Expander } from "./expander.ts";
+import type { Expander } from "./expander.ts";
 import type { GrantedSecret } from "../run/level.ts";
 import type { StepFiles } from "../run/step-files.ts";
 

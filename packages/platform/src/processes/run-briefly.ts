@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn } from "../runtime/index.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { signalGroup } from "./send-signal.ts";
 

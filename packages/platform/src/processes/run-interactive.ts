@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn } from "../runtime/index.ts";
 
 /** A program that a person uses on the terminal of this process. */
 export interface InteractiveCall {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn } from "../runtime/index.ts";
 import { closeSync, openSync } from "node:fs";
 import { formatIdentity, processIdentity } from "../process-identity.ts";
 import { readProcessStat } from "../process-stat.ts";

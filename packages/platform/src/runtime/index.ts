@@ -1,8 +1,14 @@
+export { compileAfterStart } from "./short-start.ts";
+export { createSha256, hashSha256, randomHex, type Sha256 } from "./crypto.ts";
 export { collectGarbage, keepHeapSmall } from "./garbage.ts";
 export { holdOpen, letGo } from "./hold-open.ts";
 export { loginName } from "./login-name.ts";
+export { fileURLToPath, hasTerminal, pathToFileURL, spawn } from "./lazy-modules.ts";
+export { makePipe, type Pipe } from "./make-pipe.ts";
 export { ownCommand, steeringVariables } from "./own-command.ts";
 export { ownNode, type NodeProgram } from "./own-node.ts";
 export { type PackedProgram, packedProgram } from "./packed-program.ts";
-export { readPipe } from "./read-pipe.ts";
+export { type PipeStream, readPipe } from "./read-pipe.ts";
 export { runtimeVersion } from "./runtime-version.ts";
+export { type Helper, type HelperOrder, startHelper } from "./start-helper.ts";
+export { type Leader, startLeader } from "./start-leader.ts";

@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { OutputStreams } from "../../output/output-pump.ts";
 
 /** A program to start in a group of its own. */
 export interface SpawnOrder {
@@ -23,7 +23,7 @@ export interface Spawned {
   readonly pid: number;
   /** Never rejects. */
   readonly exit: Promise<SpawnedEnd>;
-  readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
+  readonly streams: OutputStreams;
 }
 
 /** One that was not, or of which nobody knows (`isLost()`). */

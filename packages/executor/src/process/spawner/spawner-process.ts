@@ -1,7 +1,7 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "@steps/platform/processes";
-import { holdOpen, letGo } from "@steps/platform/runtime";
+import { holdOpen, letGo, spawn } from "@steps/platform/runtime";
 import type { OutputPipes } from "../../output/output-pipes.ts";
 import { lostError, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawned.ts";
 import { runSpawner, SPAWNER_TITLE, type SpawnerAnswer, type SpawnRequest } from "./spawner-program.ts";
