@@ -2,13 +2,20 @@ import { type RuntimeValue, Sensitive } from "@steps/model";
 import { kindOf, mark, unmark } from "./compare.ts";
 import { ExpressionError, hintNames, shorten } from "./error.ts";
 
+/** Gives the value of a key that an object does not have, or `undefined` if that is an error. */
+export type UnknownKeyReader = (object: object, key: string) => RuntimeValue | undefined;
+
 /**
  * `base[key]` with the marks of the container and the key besides those of the element.
  *
  * @param options.path the source text of the base, for messages
  * @throws {ExpressionError} UNKNOWN_KEY, INVALID_KEY, INDEX_OUT_OF_RANGE, INVALID_INDEX, ACCESS_ON_NULL, TYPE_MISMATCH
  */
-export function readMember(base: RuntimeValue, key: RuntimeValue, options: { path: string }): RuntimeValue {
+export function readMember(
+  base: RuntimeValue,
+  key: RuntimeValue,
+  options: { readonly path: string; readonly onUnknownKey?: UnknownKeyReader | undefined },
+): RuntimeValue {
   const isMarked = base instanceof Sensitive || key instanceof Sensitive;
   const container = unmark(base);
   const plainKey = unmark(key);
@@ -25,6 +32,8 @@ export function readMember(base: RuntimeValue, key: RuntimeValue, options: { pat
     throw new ExpressionError("INVALID_KEY", message);
   }
   if (Object.hasOwn(container, plainKey)) return mark(container[plainKey] as RuntimeValue, isMarked);
+  const other = key instanceof Sensitive ? undefined : options.onUnknownKey?.(container, plainKey);
+  if (other !== undefined) return mark(other, isMarked);
   const hint = isMarked ? undefined : hintNames(plainKey, Object.keys(container), "keys");
   const unknown = key instanceof Sensitive ? "Unknown key" : `Unknown key ${shown}`;
   throw new ExpressionError("UNKNOWN_KEY", `${unknown} in "${path}"`, { hint });

@@ -1,4 +1,5 @@
 import { type RuntimeValue, Sensitive } from "@steps/model";
+import type { UnknownKeyReader } from "./access.ts";
 import { ExpressionError, hintNames, hintRoot, shorten } from "./error.ts";
 import { RESERVED_WORDS } from "./parser.ts";
 import type { Scope } from "./scope.ts";
@@ -21,7 +22,10 @@ export function matchDotted(source: string, offset: number): { names: readonly s
 }
 
 /** Looks names up one inside the other. @throws {ExpressionError} UNKNOWN_NAME, UNKNOWN_KEY, TYPE_MISMATCH */
-export function lookUpDotted(names: readonly string[], scope: Scope): RuntimeValue {
+export function lookUpDotted(
+  names: readonly string[],
+  { scope, onUnknownKey }: { readonly scope: Scope; readonly onUnknownKey?: UnknownKeyReader | undefined },
+): RuntimeValue {
   const [root, ...keys] = names as [string, ...string[]];
   let value = scope.get(root);
   if (value === undefined) {
@@ -39,12 +43,15 @@ export function lookUpDotted(names: readonly string[], scope: Scope): RuntimeVal
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new ExpressionError("TYPE_MISMATCH", `Cannot read "${shorten(key)}": "${shorten(path)}" is no object`);
     }
-    if (!Object.hasOwn(value, key)) {
+    const found: RuntimeValue | undefined = Object.hasOwn(value, key)
+      ? (value as { [key: string]: RuntimeValue })[key]
+      : onUnknownKey?.(value, key);
+    if (found === undefined) {
       throw new ExpressionError("UNKNOWN_KEY", `Unknown key "${shorten(key)}" in "${shorten(path)}"`, {
         hint: isMarked ? undefined : hintNames(key, Object.keys(value), "keys"),
       });
     }
-    value = (value as { [key: string]: RuntimeValue })[key] as RuntimeValue;
+    value = found;
     path = `${path}.${key}`;
   }
   return isMarked ? new Sensitive(value) : value;

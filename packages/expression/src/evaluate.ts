@@ -7,6 +7,7 @@ import type { FunctionTable } from "./function.ts";
 import { defaultFunctions } from "./functions.ts";
 import { isSpace } from "./lexer.ts";
 import { concatenate, type EvaluationContext, type Plan, planNode, textInText } from "./plan.ts";
+import type { UnknownKeyReader } from "./access.ts";
 import type { Scope } from "./scope.ts";
 import { formatText, type MarkedText } from "./text.ts";
 import { kindOf, unmark } from "./compare.ts";
@@ -25,6 +26,11 @@ export interface EvaluateOptions {
   readonly onNote?: (note: ExpressionNote) => void;
   /** When true, an expression with text around it must be a string (conformance section 20 C3). */
   readonly isStrictMoa?: boolean;
+  /**
+   * Gives the value of a key that an object does not have; `undefined` for an error, UNKNOWN_KEY. Default: always an error. It is
+   * not asked for a key that is marked sensitive.
+   */
+  readonly onUnknownKey?: UnknownKeyReader | undefined;
 }
 
 /** A context with a budget of its own. */
@@ -33,8 +39,8 @@ export interface TemplateContext extends EvaluationContext {
 }
 
 export function createContext(scope: Scope, options: EvaluateOptions = {}): TemplateContext {
-  const { functions = defaultFunctions, onNote, isStrictMoa = false } = options;
-  return { scope, functions, onNote, isStrictMoa, budget: createBudget() };
+  const { functions = defaultFunctions, onNote, isStrictMoa = false, onUnknownKey } = options;
+  return { scope, functions, onNote, isStrictMoa, onUnknownKey, budget: createBudget() };
 }
 
 /** One `${{ }}` ready to be evaluated. */
@@ -120,7 +126,8 @@ function evaluateExpression(expression: PlannedExpression, context: TemplateCont
   const { plan, dotted } = expression;
   if (!plan) return evaluateDotted(expression, context);
   try {
-    return { value: plan(context), isDotted: false };
+    // Where two languages may be meant, a key that is not there tells that it is the other.
+    return { value: plan(dotted ? { ...context, onUnknownKey: undefined } : context), isDotted: false };
   } catch (error) {
     if (!dotted || !isUnknown(error)) throw error;
     try {
@@ -140,7 +147,7 @@ function evaluateDotted(expression: PlannedExpression, context: TemplateContext)
   const names = expression.dotted as readonly string[];
   let value: RuntimeValue;
   try {
-    value = lookUpDotted(names, context.scope);
+    value = lookUpDotted(names, context);
   } catch (error) {
     const isRootUnknown = error instanceof ExpressionError && error.code === "UNKNOWN_NAME";
     throw isRootUnknown && expression.error ? expression.error : placed(error, expression);

@@ -23,9 +23,15 @@ describe("findNames()", () => {
   });
 
   test("says where a name stands", () => {
-    expect(findNames("ab ${{ x.y }}")).toEqual([
-      { kind: "name", name: "x", offset: 7, length: 1 },
-      { kind: "member", name: "y", of: "x", offset: 7, length: 3 },
+    expect(findNames("ab ${{ x.y['z'][n].w }}")).toEqual([
+      { kind: "name", name: "x", offset: 7, length: 1, isAlwaysRead: true },
+      { kind: "member", name: "y", of: "x", rest: ["z"], offset: 7, length: 3, isAlwaysRead: true },
+      { kind: "name", name: "n", offset: 16, length: 1, isAlwaysRead: true },
     ]);
+  });
+
+  test("says which names are read whatever the values are", () => {
+    const found = findNames("${{ f(a || b.c) && d }}").filter(({ isAlwaysRead }) => isAlwaysRead);
+    expect(found.map(({ name }) => name)).toEqual(["f", "a"]);
   });
 });

@@ -6,11 +6,15 @@ export interface UsedName {
   /** `name` is looked up in the scope, `function` is called, `member` is read of what `of` names. */
   readonly kind: "name" | "function" | "member";
   readonly name: string;
-  /** Of a member: the name at the root, as `inputs` in `inputs.who`. */
+  /** The name at the root of a member, as `inputs` in `inputs.who`. */
   readonly of?: string;
+  /** The names behind a member, as far as they are written out: `outputs`, `text` in `steps.greet.outputs.text`. */
+  readonly rest?: readonly string[];
   /** The offset in the template, in UTF-16 units. */
   readonly offset: number;
   readonly length: number;
+  /** Whether the name is read whenever the template is evaluated, and not only if an operand before it has a certain value. */
+  readonly isAlwaysRead: boolean;
 }
 
 /**
@@ -22,47 +26,69 @@ export function findNames(text: string): UsedName[] {
   return readTemplate(text).parts.flatMap((part) => (typeof part === "string" ? [] : namesOf(part)));
 }
 
+/** The names of the scope that a template uses, each once: those of `Template.roots`. */
+export function findRoots(text: string): string[] {
+  const roots = readTemplate(text).parts.flatMap((part) => (typeof part === "string" ? [] : part.roots));
+  return [...new Set(roots)];
+}
+
 function namesOf({ node, dotted, start, end, calls }: Expression): readonly UsedName[] {
   if (node === undefined) {
-    const [root, member] = dotted ?? [];
+    const [root, member, ...rest] = dotted ?? [];
     if (root === undefined) return [];
-    const span = { offset: start, length: end - start };
-    const ofRoot = member === undefined ? [] : [{ kind: "member", name: member, of: root, ...span } as const];
+    const span = { offset: start, length: end - start, isAlwaysRead: true };
+    const ofRoot = member === undefined ? [] : [{ kind: "member", name: member, of: root, rest, ...span } as const];
     return [{ kind: "name", name: root, ...span }, ...ofRoot];
   }
   if (dotted !== undefined) return [];
   const found: UsedName[] = [];
-  visit(node, found);
+  visit(node, found, true);
   const isGuarded = calls.includes("has") || calls.includes("get");
   return isGuarded ? found.filter(({ kind }) => kind !== "member") : found;
 }
 
-function visit(node: Node, found: UsedName[]): void {
-  const span = { offset: node.start, length: node.end - node.start };
+function visit(node: Node, found: UsedName[], isAlwaysRead: boolean): void {
+  const span = { offset: node.start, length: node.end - node.start, isAlwaysRead };
   switch (node.kind) {
     case "name":
       found.push({ kind: "name", name: node.name, ...span });
       break;
     case "call":
-      found.push({ kind: "function", name: node.name, offset: node.start, length: node.name.length });
+      found.push({ kind: "function", name: node.name, ...span, length: node.name.length });
       break;
     case "access":
-      visitAccess(node, found);
+      visitAccess(node, found, isAlwaysRead);
+      return;
+    case "logic":
+      // The first operand may decide alone.
+      for (const [i, operand] of node.operands.entries()) visit(operand, found, isAlwaysRead && i === 0);
       return;
     default:
   }
-  for (const child of childrenOf(node)) visit(child, found);
+  for (const child of childrenOf(node)) visit(child, found, isAlwaysRead);
 }
 
-function visitAccess({ base, path }: AccessNode, found: UsedName[]): void {
-  visit(base, found);
+function visitAccess({ base, path }: AccessNode, found: UsedName[], isAlwaysRead: boolean): void {
+  visit(base, found, isAlwaysRead);
   const [first] = path;
-  const member = first?.kind === "field" ? first.name : first?.kind === "index" ? literalText(first.index) : undefined;
+  const [member, ...rest] = writtenNames(path);
   if (base.kind === "name" && first !== undefined && member !== undefined) {
-    const span = { offset: base.start, length: first.end - base.start };
-    found.push({ kind: "member", name: member, of: base.name, ...span });
+    const span = { offset: base.start, length: first.end - base.start, isAlwaysRead };
+    found.push({ kind: "member", name: member, of: base.name, rest, ...span });
   }
-  for (const access of path) if (access.kind === "index") visit(access.index, found);
+  for (const access of path) if (access.kind === "index") visit(access.index, found, isAlwaysRead);
+}
+
+/** The names of a path up to the first that is not written out. */
+function writtenNames(path: AccessNode["path"]): readonly string[] {
+  const names: string[] = [];
+  for (const access of path) {
+    const name =
+      access.kind === "field" ? access.name : access.kind === "index" ? literalText(access.index) : undefined;
+    if (name === undefined) break;
+    names.push(name);
+  }
+  return names;
 }
 
 function literalText(node: Node): string | undefined {
@@ -86,8 +112,6 @@ function childrenOf(node: Node): readonly Node[] {
       return [node.operand];
     case "binary":
       return [node.first, ...node.rest.map(({ operand }) => operand)];
-    case "logic":
-      return node.operands;
     default:
       return [];
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createScope, defaultFunctions, expand, ExpressionError, type ExpressionErrorCode } from "./index.ts";
+import { FUNCTION_NAMES } from "./names.ts";
 
 const scope = createScope({
   dict: { a: 1, "b-c": null },
@@ -18,6 +19,10 @@ function codeOf(expression: string): ExpressionErrorCode | "none" {
   }
   return "none";
 }
+
+test("defaultFunctions are those that FUNCTION_NAMES names", () => {
+  expect(Object.keys(defaultFunctions).toSorted()).toEqual([...FUNCTION_NAMES].toSorted());
+});
 
 describe("functions of Moa (6.7)", () => {
   test.each<[string, unknown]>([

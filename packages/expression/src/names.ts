@@ -1,2 +1,3 @@
 export { hintNames, hintRoot } from "./error.ts";
-export { findNames, type UsedName } from "./find-names.ts";
+export { findNames, findRoots, type UsedName } from "./find-names.ts";
+export { FUNCTION_NAMES } from "./function-names.ts";

@@ -208,7 +208,8 @@ function parseName(parser: Parser): Node {
   const { source, start, end, text: name } = lexer;
   const constant = CONSTANTS.get(name);
   if (constant === undefined && RESERVED_WORDS.has(name)) {
-    throw syntaxError("RESERVED_WORD", `The word "${name}" is reserved`, { source, start, end });
+    const hint = name === "var" ? 'Did you mean "vars"?' : undefined;
+    throw syntaxError("RESERVED_WORD", `The word "${name}" is reserved`, { source, start, end, hint });
   }
   advance(lexer);
   if (constant !== undefined) return count(parser, { kind: "literal", value: constant, start, end });

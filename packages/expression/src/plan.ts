@@ -1,5 +1,5 @@
 import { createObject, type RuntimeValue, Sensitive } from "@steps/model";
-import { readMember } from "./access.ts";
+import { readMember, type UnknownKeyReader } from "./access.ts";
 import type { AccessNode, ArrayNode, BinaryNode, CallNode, LogicNode, Node, ObjectNode } from "./ast.ts";
 import type { NameNode, TextNode, UnaryNode } from "./ast.ts";
 import { type Budget, spendNode, spendText } from "./budget.ts";
@@ -15,6 +15,7 @@ export interface EvaluationContext {
   readonly scope: Scope;
   readonly functions: FunctionTable;
   readonly isStrictMoa: boolean;
+  readonly onUnknownKey: UnknownKeyReader | undefined;
   readonly budget: Budget;
 }
 
@@ -159,7 +160,10 @@ function planAccess(node: AccessNode, origin: PlanOrigin): Plan {
     const { name } = access.kind === "field" ? access : { name: "" };
     const key: Plan = access.kind === "field" ? () => name : planNode(access.index, origin);
     const read = (value: RuntimeValue, context: EvaluationContext): RuntimeValue =>
-      readMember(value, key(context), { path: source.slice(node.start, access.start) });
+      readMember(value, key(context), {
+        path: source.slice(node.start, access.start),
+        onUnknownKey: context.onUnknownKey,
+      });
     return { access, read };
   });
   return (context) => {

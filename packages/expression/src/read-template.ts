@@ -29,8 +29,18 @@ export interface TemplateParts {
   readonly errors: readonly ExpressionError[];
 }
 
-/** Reads a template with all its errors (the first hundred). Behind an error reading goes on at the next `}}`. */
+let last: { readonly source: string; readonly read: TemplateParts } | undefined;
+
+/**
+ * Reads a template with all its errors (the first hundred). Behind an error reading goes on at the next `}}`. The template that
+ * was read last is kept, since a text is looked at from several sides in a row.
+ */
 export function readTemplate(source: string): TemplateParts {
+  if (last?.source !== source) last = { source, read: read(source) };
+  return last.read;
+}
+
+function read(source: string): TemplateParts {
   const parts: (string | Expression)[] = [];
   const errors: ExpressionError[] = [];
   if (source.length > limits.maxSourceLength && source.includes(OPENING)) {
@@ -50,14 +60,14 @@ export function readTemplate(source: string): TemplateParts {
     text += source.slice(from, at);
     if (text !== "") parts.push(text);
     text = "";
-    const read = readExpression(source, at, counter);
-    if (read instanceof ExpressionError) {
-      errors.push(read);
-      from = at + read.expression.length;
+    const expression = readExpression(source, at, counter);
+    if (expression instanceof ExpressionError) {
+      errors.push(expression);
+      from = at + expression.expression.length;
       if (errors.length === MAX_ERRORS) break;
     } else {
-      parts.push(read);
-      from = read.end;
+      parts.push(expression);
+      from = expression.end;
     }
   }
   text += source.slice(from);

@@ -75,6 +75,8 @@ export interface RunMode {
   readonly compat?: "2025" | "blueprint" | "auto";
   /** When true, only strings may have text around them (conformance section 20 C3). Default: false. */
   readonly isStrictMoa?: boolean;
+  /** When true, a variable that the job does not have is an error in expressions, and not an empty text. Default: false. */
+  readonly isStrictVars?: boolean;
   /**
    * When true, a secret in a place that is not marked for secrets is noted instead of refused (conformance section 20
    * C30). Default: false.

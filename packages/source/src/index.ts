@@ -11,7 +11,7 @@ export {
 } from "./yaml-node.ts";
 export { type Span, spanPosition } from "./span.ts";
 export { textPlace } from "./text-place.ts";
-export { escapePointer, nodeIn, type Places, positionIn } from "./places.ts";
+export { nodeIn, type Places, positionIn } from "./places.ts";
 export { type Finding, Report } from "./report.ts";
 export { reportMalformed } from "./malformed.ts";
 export { SOURCE_RULES, type SourceCode } from "./source-rules.ts";

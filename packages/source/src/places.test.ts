@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { escapePointer, positionIn } from "./places.ts";
+import { escapePointer } from "@steps/model/value";
+import { positionIn } from "./places.ts";
 import { readYaml } from "./read-yaml.ts";
 import { childOf, type YamlNode } from "./yaml-node.ts";
 

@@ -11,6 +11,17 @@ describe("readYaml", () => {
     expect(value("[yes, true, ~, 010, 0x10, 1.5, '1', 12:30]")).toEqual(["yes", true, null, 10, 16, 1.5, "1", "12:30"]);
   });
 
+  test("reads a text once that is asked for again, and anew under another name or with other options", () => {
+    const text = "a: [!x 1]\n";
+    const first = readYaml({ name: "a.yml", text }, { tags: ["!x"] });
+    expect(readYaml({ name: "a.yml", text: "a: [!x 1]\n" }, { tags: ["!x"] })).toBe(first);
+    for (const other of [readYaml({ name: "b.yml", text }, { tags: ["!x"] }), readYaml({ name: "a.yml", text })])
+      expect(other).not.toBe(first);
+    expect(readYaml({ name: "a.yml", text }).diagnostics).toMatchObject([{ code: "unknown-tag" }]);
+    const malformed = { offset: 3, byte: 3 };
+    expect(readYaml({ name: "a.yml", text, malformed }, { tags: ["!x"] }).isBroken).toBe(true);
+  });
+
   test("keeps to the core schema when a directive asks for 1.1", () => {
     expect(value("%YAML 1.1\n---\n[yes, 010]\n")).toEqual(["yes", 10]);
   });

@@ -1,12 +1,14 @@
-import { messageOf } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { type CST, Composer, type Document, Lexer, Parser } from "yaml";
 import { Report } from "./report.ts";
+import type { SourceCode } from "./source-rules.ts";
 import { MAX_DEPTH, MAX_DIAGNOSTICS, MAX_DOCUMENTS, MAX_TEXT_LENGTH, MAX_TOKENS } from "./limits.ts";
 import { readJson } from "./read-json.ts";
 import { reportMalformed } from "./malformed.ts";
 import { explainYamlProblem } from "./explain-yaml.ts";
 import { buildYamlTree } from "./yaml-tree.ts";
+import { recall, remember } from "./recent-reads.ts";
 import type { YamlNode } from "./yaml-node.ts";
 
 /** The options of `readYaml()`. */
@@ -20,17 +22,26 @@ export interface ReadYamlOptions {
 /** The result of `readYaml()`. Diagnostics are in the order of the text. */
 export interface YamlDocuments {
   readonly documents: readonly YamlNode[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic<SourceCode>[];
   /** The text is not YAML, or more than the limits allow: the documents are not what the author meant. */
   readonly isBroken: boolean;
 }
 
+const OPTION_NAMES: OptionNames<ReadYamlOptions> = { tags: true, takesLastKey: true };
+
 /**
  * Reads a text as YAML 1.2 (core schema) with merge keys; JSON is read as the YAML it is. Bounded in size, nesting,
- * documents and alias expansion. Never throws: what is wrong is a diagnostic.
+ * documents and alias expansion. Never throws: what is wrong is a diagnostic. A text that was read a moment ago may give the same
+ * documents, which therefore must not be changed.
  */
 export function readYaml(source: Source, options: ReadYamlOptions = {}): YamlDocuments {
-  const report = new Report();
+  checkOptionNames("readYaml()", options, OPTION_NAMES);
+  const given = { source, options };
+  return recall(given) ?? remember(given, read(source, options));
+}
+
+function read(source: Source, options: ReadYamlOptions): YamlDocuments {
+  const report = new Report<never, SourceCode>();
   const broken = (): YamlDocuments => ({ documents: [], diagnostics: report.finish(), isBroken: true });
   if (!checkText(source, report)) return broken();
   try {

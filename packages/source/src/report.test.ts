@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { MAX_DIAGNOSTICS } from "./limits.ts";
 import { Report } from "./report.ts";
+import type { SourceCode } from "./source-rules.ts";
 
 const source = { name: "test.yml", text: "first: 1\nsecond: 2\n" };
 const first = { source, offset: 0, length: 5 };
 const second = { source, offset: 9, length: 6 };
 const finding = { code: "wrong-type", message: "It is wrong" } as const;
 
-function filled(severity: "error" | "warning" | "note", count: number): Report {
-  const report = new Report();
+function filled(severity: "error" | "warning" | "note", count: number): Report<never, SourceCode> {
+  const report = new Report<never, SourceCode>();
   for (let i = 0; i < count; i++) report.add(severity, first, finding);
   return report;
 }

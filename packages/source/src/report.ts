@@ -21,9 +21,9 @@ type Severity = Diagnostic["severity"];
 /**
  * Gathers the diagnostics of one text, at most `MAX_DIAGNOSTICS` of each severity, so that a hostile text costs no more than a
  * large one. A finding that takes work to make may be given as a function, which is called only if there is room. `Code` are the
- * codes of a language, besides those that any text may have.
+ * codes of a language, besides those that any text may have; `All` are all codes that `finish()` may give.
  */
-export class Report<in Code extends string = never> {
+export class Report<in Code extends string = never, out All extends string = string> {
   readonly #kept: Diagnostic[] = [];
   readonly #counts: Record<Severity, number> = { error: 0, warning: 0, note: 0 };
 
@@ -58,7 +58,7 @@ export class Report<in Code extends string = never> {
   }
 
   /** Takes over the diagnostics of another reader, within the same limit. */
-  include(diagnostics: readonly Diagnostic[]): void {
+  include(diagnostics: readonly Diagnostic<Code | SourceCode>[]): void {
     for (const diagnostic of diagnostics) {
       this.#counts[diagnostic.severity] += 1;
       if (this.#counts[diagnostic.severity] <= MAX_DIAGNOSTICS) this.#kept.push(diagnostic);
@@ -79,13 +79,14 @@ export class Report<in Code extends string = never> {
    * Returns the diagnostics in the order of the text, those without a place first. The last ones say of which
    * severities some were left out.
    */
-  finish(): readonly Diagnostic[] {
+  finish(): readonly Diagnostic<All>[] {
     const sorted = this.#kept.toSorted((a, b) => (a.position?.offset ?? -1) - (b.position?.offset ?? -1));
     for (const severity of ["error", "warning", "note"] as const) {
       if (this.#counts[severity] <= MAX_DIAGNOSTICS) continue;
       const message = `More problems of severity "${severity}" are not shown`;
       sorted.push({ severity, code: "too-many-problems", message });
     }
-    return sorted;
+    // The compiler cannot see that only codes of `All` came in.
+    return sorted as readonly unknown[] as readonly Diagnostic<All>[];
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  Definition_ExecJson,
   DefinitionJson,
   Spec_Content_InputJson,
   Spec_Content_OutputJson,
@@ -11,6 +12,7 @@ import type {
 import {
   type Definition,
   emptySpec,
+  type ExecDefinition,
   type InputSpec,
   type OutputSpec,
   type SecretSpec,
@@ -36,8 +38,15 @@ export class BaselineError extends StepsError<"BASELINE_INVALID"> {}
  * The message has no place for `isRaw` and `hasOpenOutputs`, which only matter to the file they were written in.
  */
 export function encodeSpecDefinition(specDefinition: SpecDefinition): SpecDefinitionJson {
-  return { spec: encodeSpec(specDefinition.spec), definition: encodeDefinition(specDefinition.definition) };
+  if (last?.specDefinition !== specDefinition) {
+    const json = { spec: encodeSpec(specDefinition.spec), definition: encodeDefinition(specDefinition.definition) };
+    last = { specDefinition, json };
+  }
+  return last.json;
 }
+
+// Whoever digests a definition and whoever tells of it ask one after the other, and neither changes the answer.
+let last: { readonly specDefinition: SpecDefinition; readonly json: SpecDefinitionJson } | undefined;
 
 /** The way back from `encodeSpecDefinition()`. @throws {BaselineError} */
 export function decodeSpecDefinition(json: SpecDefinitionJson): SpecDefinition {
@@ -120,43 +129,32 @@ function decodePort(json: Spec_Content_OutputJson): OutputSpec {
 }
 
 export function encodeDefinition(definition: Definition): DefinitionJson {
-  if (definition.type === "exec") {
-    return {
-      type: "exec",
-      exec: {
-        command: [...definition.command],
-        ...(definition.workDir ? { workDir: definition.workDir } : {}),
-        ...encodeDuration("timeout", definition.timeoutMs),
-        ...encodeDuration("cancelTimeout", definition.cancelTimeoutMs),
-        ...(definition.hasContextFile === true ? { contextFile: true } : {}),
-      },
-      ...optional("env", definition.env),
-      ...encodeInheritEnv(definition),
-      ...encodeGithub(definition),
-    };
+  const json: DefinitionJson = { type: definition.type };
+  if (definition.type === "exec") json.exec = encodeExec(definition);
+  else {
+    if (definition.steps.length > 0) json.steps = definition.steps.map(encodeInvocation);
+    if (isFilled(definition.outputs)) json.outputs = definition.outputs;
   }
-  return {
-    type: "steps",
-    ...(definition.steps.length === 0 ? {} : { steps: definition.steps.map(encodeInvocation) }),
-    ...optional("outputs", definition.outputs),
-    ...optional("env", definition.env),
-    ...(definition.delegate ? { delegate: definition.delegate } : {}),
-    ...(definition.finally && definition.finally.length > 0
-      ? { finally: definition.finally.map(encodeInvocation) }
-      : {}),
-    ...(definition.isParallel === true ? { parallel: true } : {}),
-    ...encodeInheritEnv(definition),
-    ...encodeGithub(definition),
-  };
+  if (isFilled(definition.env)) json.env = definition.env;
+  if (definition.type === "steps") {
+    if (definition.delegate) json.delegate = definition.delegate;
+    if (definition.finally && definition.finally.length > 0) json.finally = definition.finally.map(encodeInvocation);
+    if (definition.isParallel === true) json.parallel = true;
+  }
+  const { inheritEnv, github } = definition;
+  if (inheritEnv !== undefined) json.inheritEnv = inheritEnv.length === 0 ? {} : { names: [...inheritEnv] };
+  if (github !== undefined) json.github = encodeGithubPart(github);
+  return json;
 }
 
-function encodeGithub({ github }: Definition): Pick<DefinitionJson, "github"> {
-  return github === undefined ? {} : { github: encodeGithubPart(github) };
-}
-
-function encodeInheritEnv({ inheritEnv }: Definition): Pick<DefinitionJson, "inheritEnv"> {
-  if (inheritEnv === undefined) return {};
-  return { inheritEnv: inheritEnv.length === 0 ? {} : { names: [...inheritEnv] } };
+function encodeExec(definition: ExecDefinition): Definition_ExecJson {
+  const { command, workDir, timeoutMs, cancelTimeoutMs, hasContextFile } = definition;
+  const json: Definition_ExecJson = { command: [...command] };
+  if (workDir) json.workDir = workDir;
+  if (timeoutMs) Object.assign(json, encodeDuration("timeout", timeoutMs));
+  if (cancelTimeoutMs) Object.assign(json, encodeDuration("cancelTimeout", cancelTimeoutMs));
+  if (hasContextFile === true) json.contextFile = true;
+  return json;
 }
 
 function decodeDefinition(json: DefinitionJson): Definition {
@@ -194,16 +192,18 @@ function decodeDefinition(json: DefinitionJson): Definition {
   };
 }
 
+// Lists have thousands of them: members are set one by one, as spreads take several times as long.
 export function encodeInvocation(invocation: StepInvocation): StepJson {
-  return {
-    ...(invocation.name === "" ? {} : { name: invocation.name }),
-    step: encodeReference(invocation.step),
-    ...optional("env", invocation.env),
-    ...optional("inputs", invocation.inputs),
-    ...optional("secrets", invocation.secrets ?? {}),
-    ...(invocation.control === undefined ? {} : { control: encodeControl(invocation.control) }),
-    ...(invocation.github === undefined ? {} : { github: encodeGithubInvocation(invocation.github) }),
-  };
+  const { name, step, env, inputs, secrets, control, github } = invocation;
+  const json: StepJson = {};
+  if (name !== "") json.name = name;
+  json.step = encodeReference(step);
+  if (isFilled(env)) json.env = env;
+  if (isFilled(inputs)) json.inputs = inputs;
+  if (secrets !== undefined && isFilled(secrets)) json.secrets = secrets;
+  if (control !== undefined) json.control = encodeControl(control);
+  if (github !== undefined) json.github = encodeGithubInvocation(github);
+  return json;
 }
 
 function decodeInvocation(json: StepJson): StepInvocation {
@@ -261,5 +261,10 @@ function decodeShort(json: Step_ReferenceJson): StepReference {
 }
 
 function optional<Key extends string, T extends object>(key: Key, value: T): { [K in Key]?: T } {
-  return (Object.keys(value).length === 0 ? createObject() : { [key]: value }) as { [K in Key]?: T };
+  return (isFilled(value) ? { [key]: value } : createObject()) as { [K in Key]?: T };
+}
+
+function isFilled(record: object): boolean {
+  for (const _key in record) return true;
+  return false;
 }

@@ -1,10 +1,13 @@
 import { codeFrame, formatPosition, type Position, printable } from "./position.ts";
 
-/** Something an author of steps got wrong, with its place. */
-export interface Diagnostic {
+/**
+ * Something an author of steps got wrong, with its place. `Code` is the closed union of the codes that may come from whoever gives
+ * it: each compiler names its own, such as `CompilerDiagnostic`. Whoever only shows diagnostics takes any.
+ */
+export interface Diagnostic<Code extends string = string> {
   readonly severity: "error" | "warning" | "note";
   /** Kebab-case and stable: `unknown-key`, `missing-input`. */
-  readonly code: string;
+  readonly code: Code;
   /** Sentence case, no final period. */
   readonly message: string;
   readonly position?: Position | undefined;

@@ -107,8 +107,9 @@ export function formatValue(value: Value): string {
 }
 
 /** An object without a prototype, so that `__proto__` is a key like any other. */
-export function createObject<T>(entries: Iterable<readonly [string, T]> = []): Record<string, T> {
+export function createObject<T>(entries?: Iterable<readonly [string, T]>): Record<string, T> {
   const object = Object.create(null) as Record<string, T>;
+  if (entries === undefined) return object;
   for (const [key, value] of entries) object[key] = value;
   return object;
 }

@@ -130,7 +130,7 @@ export type RunRequest = Message<"steps.v1.RunRequest"> & {
   secrets: { [key: string]: string };
 
   /**
-   * What the caller has to say of the job before it begins, such as the container that it runs in; the trace tells it.
+   * A note of the caller on the job before it begins, such as the container that it runs in; the trace tells it.
    *
    * @generated from field: repeated steps.v1.RunRequest.Note notes = 110;
    */
@@ -243,7 +243,7 @@ export type RunRequestJson = {
   secrets?: { [key: string]: string };
 
   /**
-   * What the caller has to say of the job before it begins, such as the container that it runs in; the trace tells it.
+   * A note of the caller on the job before it begins, such as the container that it runs in; the trace tells it.
    *
    * @generated from field: repeated steps.v1.RunRequest.Note notes = 110;
    */
