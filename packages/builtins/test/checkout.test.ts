@@ -44,6 +44,13 @@ describe("without path and ref", () => {
     expect(await git(workspace, "rev-parse", "HEAD")).toBe(second);
   });
 
+  test("brings the commit into a repository that has none", async () => {
+    mkdirSync(workspace, { recursive: true });
+    await git(workspace, "init", "--quiet");
+    expect((await checkout({})).outputs["commit"]).toBe(second);
+    expect(read("a.txt")).toBe("two");
+  });
+
   test("needs no git", async () => {
     mkdirSync(workspace, { recursive: true });
     const { outputs } = await checkout({}, { PATH: "/nowhere" });

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { withDefaults } from "@steps/model";
+import { checkOptionNames, type OptionNames, withDefaults } from "@steps/model";
 import type { ComponentRequest } from "@steps/model/kinds";
 import type { ComponentCache, FoundComponent, ResolvedComponent, ResolveOptions } from "./component.ts";
 import type { CacheContext } from "./context.ts";
@@ -38,10 +38,22 @@ export interface CacheOptions {
 /** Operations on shared folders, one table for all cache objects of this process. */
 const sharedFlights: Flights = new Map();
 
+const OPTION_NAMES: OptionNames<CacheOptions> = {
+  root: true,
+  git: true,
+  isOffline: true,
+  env: true,
+  mirrors: true,
+  excluded: true,
+  limits: true,
+  verify: true,
+};
+
 /**
  * Opens a cache for one job. Nothing is touched before the first component is asked for.
  */
 export function createCache(options: CacheOptions): ComponentCache {
+  checkOptionNames("createCache()", options, OPTION_NAMES);
   const context = createContext(options);
   let isDisposed = false;
 

@@ -23,7 +23,7 @@ interface Flight {
 export type Flights = Map<string, Flight>;
 
 /**
- * Runs an operation once for all who ask for it while it runs. `isFirst` tells who started it. Who gives up leaves the
+ * Runs an operation once for all who ask for it while it runs. `isFirst` tells who started it. Whoever gives up leaves the
  * others their result; the last to leave aborts it.
  */
 export async function singleFlight<T>(

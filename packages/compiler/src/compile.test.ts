@@ -164,6 +164,19 @@ describe("inline steps", () => {
     expect(compiled.positionOf(pointer)).toMatchObject({ line: 3, column: 15 });
   });
 
+  test("have the same places in a text of thousands of them", () => {
+    const step = "- exec: {command: [echo, '${{ inputs.a }}'], workdir: /tmp}\n  env: {A: b}\n";
+    const [short, long] = [list(step.repeat(10)), list(step.repeat(2000))];
+    const parts = ["", "/env/A", "/step/specDef/definition/exec/command/1", "/step/specDef/definition/exec/workDir"];
+    for (const part of parts) {
+      const pointer = `/definition/steps/7${part}`;
+      const { line, column } = short.positionOf(pointer) ?? {};
+      expect(line).toBe(15 + (part === "/env/A" ? 1 : 0));
+      expect(long.positionOf(pointer)).toMatchObject({ line, column });
+    }
+    expect(long.positionOf("/definition/steps/1999/env/A")).toMatchObject({ line: 4000 });
+  });
+
   test("take no inputs", () => {
     expect(summary(list("- exec: {command: [ls]}\n  inputs: {a: 1}\n").diagnostics)).toEqual([
       "error conflicting-keys 2:3",
@@ -304,6 +317,12 @@ describe("compileRunNode and compileReference", () => {
     expect(reference).toBeUndefined();
     expect(diagnostics).toMatchObject([{ code, severity: "error" }]);
   });
+});
+
+test("an option that there is none of is refused, from plain JavaScript too", () => {
+  const wrong: object = { isLenint: true };
+  const compile = () => compileStepFile({ name: "step.yml", text: "{}" }, wrong);
+  expect(compile).toThrow(new TypeError('The compiler has no option "isLenint"; did you mean "isLenient"?'));
 });
 
 describe("hostile input", () => {

@@ -1,7 +1,16 @@
 import { createObject, type Value } from "@steps/model";
 import { emptySpec, type SpecDefinition } from "@steps/model/definition";
 import type { Source } from "@steps/model/diagnostic";
-import { readYaml, spanPosition, childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
+import {
+  childOf,
+  type Places,
+  positionIn,
+  readYaml,
+  spanPosition,
+  type YamlMapping,
+  type YamlNode,
+  type YamlScalar,
+} from "@steps/source";
 import { noteEmptyRun } from "./definition/compile-definition.ts";
 import { readInvocations } from "./invocation/compile-invocation.ts";
 import { inlineReaders, readBaselineSpecDefinition, readPair } from "./definition/compile-spec-definition.ts";
@@ -10,12 +19,20 @@ import { checkNames } from "./names/check-names.ts";
 import { NAMES_OF_JOB } from "./names/scope-names.ts";
 import { readPrototext } from "./prototext/read-prototext.ts";
 
-/** Compiles a step file: two YAML documents, the spec and the definition. Never throws. */
+/**
+ * Compiles a step file: two YAML documents, the spec and the definition.
+ *
+ * @throws {TypeError} for an option that there is none of, and for nothing else
+ */
 export function compileStepFile(source: Source, options: CompileOptions = {}): Compiled {
   return compileText(source, createContext(options), readFile);
 }
 
-/** Compiles a YAML or JSON list of steps, as `STEPS` holds it: a definition with an empty spec. Never throws. */
+/**
+ * Compiles a YAML or JSON list of steps, as `STEPS` holds it: a definition with an empty spec.
+ *
+ * @throws {TypeError} for an option that there is none of, and for nothing else
+ */
 export function compileStepList(source: Source, options: CompileOptions = {}): Compiled {
   return compileText(source, createContext(options), (context, documents) => {
     refuseFurther(context, documents, 1);
@@ -26,25 +43,35 @@ export function compileStepList(source: Source, options: CompileOptions = {}): C
 /**
  * Compiles what a command line or a request holds, told apart by its shape: a list of steps; a definition;
  * `{spec, definition}` or `[spec, definition]`; a baseline message in protobuf's JSON form, which those are too; or a
- * step file of two documents. Never throws.
+ * step file of two documents.
+ *
+ * @throws {TypeError} for an option that there is none of, and for nothing else
  */
 export function compileInput(source: Source, options: CompileOptions = {}): Compiled {
-  return compileText(source, createContext({ ...options, acceptsBaseline: true }), (context, documents) =>
+  return compileText(source, createContext(options, { acceptsBaseline: true }), (context, documents) =>
     documents.length > 1
       ? readFile({ ...context, acceptsBaseline: false }, documents)
       : readShape(context, documents[0] as YamlNode),
   );
 }
 
-/** Compiles a baseline message in protobuf's text form: a definition, or a spec with its definition. Never throws. */
+/**
+ * Compiles a baseline message in protobuf's text form: a definition, or a spec with its definition.
+ *
+ * @throws {TypeError} for an option that there is none of, and for nothing else
+ */
 export function compilePrototext(source: Source, options: CompileOptions = {}): Compiled {
-  const context = createContext({ ...options, acceptsBaseline: true });
+  const context = createContext(options, { acceptsBaseline: true });
   const { node, diagnostics } = readPrototext(source);
   context.report.include(diagnostics);
   return finishCompile(context, node === undefined ? undefined : readShape(context, node));
 }
 
-/** Compiles the list of a `run:` that was read with its document: what front-ends have. Never throws. */
+/**
+ * Compiles the list of a `run:` that a front-end has read with its document.
+ *
+ * @throws {TypeError} for an option that there is none of, and for nothing else
+ */
 export function compileRunNode(node: YamlNode, options: CompileOptions = {}): Compiled {
   const context = createContext(options);
   return finishCompile(context, readList(context, node));
@@ -60,7 +87,31 @@ function compileText(source: Source, context: CompileContext, read: Reader): Com
     context.report.error({ source, offset: 0, length: 1 }, { code: "empty-text", message: "The text is empty" });
     return finishCompile(context, undefined);
   }
-  return finishCompile(context, read(context, documents));
+  const compiled = finishCompile(context, read(context, documents));
+  return source.text.length <= MAX_KEPT_LENGTH
+    ? compiled
+    : { ...compiled, positionOf: placesAgain(source, context, read) };
+}
+
+/**
+ * The nodes of a longer text are not kept for as long as its steps run: they take ten times its own room, and most runs ask for no
+ * place. Whoever asks first waits for the text to be read once more.
+ */
+const MAX_KEPT_LENGTH = 64 * 1024;
+
+// The result must not hold the context, which has all nodes.
+function placesAgain(
+  source: Source,
+  { options, acceptsBaseline }: CompileContext,
+  read: Reader,
+): Compiled["positionOf"] {
+  let places: Places | undefined;
+  const readAgain = (): Places => {
+    const context = createContext({ ...options, unknownNames: undefined }, { acceptsBaseline });
+    read(context, readYaml(source).documents);
+    return context.places;
+  };
+  return (pointer, part) => positionIn((places ??= readAgain()), pointer, part);
 }
 
 function readFile(context: CompileContext, documents: readonly YamlNode[]): SpecDefinition | undefined {

@@ -1,6 +1,7 @@
-import type { Value } from "@steps/model";
+import type { UsedName } from "@steps/expression/names";
+import { checkOptionNames, type OptionNames, type Value } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import type { Position } from "@steps/model/diagnostic";
 import { type KeyTable, OWN_KEY, unknownKeyHint } from "@steps/source/keys";
 import {
   describeNode,
@@ -12,19 +13,24 @@ import {
   type YamlNode,
   type YamlScalar,
 } from "@steps/source";
-import type { CompilerCode } from "./diagnostic-rules.ts";
+import type { CompilerCode, CompilerDiagnostic } from "./diagnostic-rules.ts";
 
-/** Options that all functions of the compiler take. All are false by default. */
+/** The treatment of names that are certain to be unknown; see `CompileOptions`. */
+type UnknownNames = "error" | "run" | "warning";
+
+/** Options that all functions of the compiler take. All are off by default. */
 export interface CompileOptions {
   /** When true, unknown keys are warnings instead of errors. Default: false. */
   readonly isLenient?: boolean;
   /** When true, inputs and outputs without a type are errors, as in 2025, instead of notes. Default: false. */
   readonly requiresTypes?: boolean;
   /**
-   * When true, names in expressions that are certain to be unknown are errors: contexts, functions, inputs and secrets that the
-   * spec does not declare, steps that do not stand before. Default: false, they fail when they are read.
+   * The treatment of names in expressions that are certain to be unknown: contexts, functions, inputs and secrets that the spec does
+   * not declare, steps that do not stand before. `error`: each is an error. `run`, for what is going to run: an error where no run
+   * could succeed, since each would read it, and a warning elsewhere. `warning`: each is a warning. Default: they are not looked
+   * for, and fail when they are read.
    */
-  readonly checksNames?: boolean;
+  readonly unknownNames?: UnknownNames;
 }
 
 /** The result of compiling a text, with all its diagnostics. */
@@ -32,36 +38,50 @@ export interface Compiled {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly specDefinition: SpecDefinition | undefined;
   /** In the order of the text. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CompilerDiagnostic[];
   /**
    * The place of a JSON pointer into the baseline, as the baseline is encoded: `/definition/exec/command/0`,
    * `/definition/steps/2/inputs/who`, `/spec/inputs/x/default`. A part without a place has the place of the part around it.
+   * With `key` as the second argument it is the place of the key that the part stands under.
    */
-  readonly positionOf: (pointer: string) => Position | undefined;
+  readonly positionOf: (pointer: string, part?: "key") => Position | undefined;
 }
 
 /** Gathers what is wrong with a text that is compiled. */
-export type CompilerReport = Report<CompilerCode>;
+export type CompilerReport = Report<CompilerCode, CompilerDiagnostic["code"]>;
 
 /** The state that the readers of one text share. */
 export interface CompileContext {
   readonly report: CompilerReport;
-  /** By JSON pointer. */
+  /**
+   * By JSON pointer. What stands in the text under the names of its pointer, below a node that is noted, is found without a note of
+   * its own.
+   */
   readonly places: Places;
   readonly options: CompileOptions;
   /** Whether messages of the baseline are welcome where an author's forms are. */
   readonly acceptsBaseline: boolean;
   /** Templates that were checked: an aliased one is read once. */
   readonly checked: Set<YamlNode>;
+  /** The names in the expressions of texts that were checked; `undefined` when they are not asked for. */
+  readonly names: Map<string, readonly UsedName[]> | undefined;
 }
 
-export function createContext(options: CompileOptions & { readonly acceptsBaseline?: boolean }): CompileContext {
+const OPTION_NAMES: OptionNames<CompileOptions> = { isLenient: true, requiresTypes: true, unknownNames: true };
+
+/** @throws {TypeError} for an option that there is none of */
+export function createContext(
+  options: CompileOptions,
+  { acceptsBaseline = false }: { readonly acceptsBaseline?: boolean } = {},
+): CompileContext {
+  checkOptionNames("The compiler", options, OPTION_NAMES);
   return {
     report: new Report(),
     places: new Map(),
     options,
-    acceptsBaseline: options.acceptsBaseline === true,
+    acceptsBaseline,
     checked: new Set(),
+    names: options.unknownNames === undefined ? undefined : new Map(),
   };
 }
 
@@ -71,7 +91,7 @@ export function finishCompile(context: CompileContext, specDefinition: SpecDefin
   return {
     specDefinition: report.hasErrors ? undefined : specDefinition,
     diagnostics: report.finish(),
-    positionOf: (pointer) => positionIn(places, pointer),
+    positionOf: (pointer, part) => positionIn(places, pointer, part),
   };
 }
 
@@ -142,11 +162,20 @@ export function withKeys(table: KeyTable, keys: readonly string[]): KeyTable {
   return { ...table, known: [...table.known, ...keys] };
 }
 
+const sets = new WeakMap<KeyTable, ReadonlySet<string>>();
+
+function knownKeys(table: KeyTable): ReadonlySet<string> {
+  let known = sets.get(table);
+  if (known === undefined) sets.set(table, (known = new Set(table.known)));
+  return known;
+}
+
 /** Reports the keys that a mapping must not have; `x-…` and `.…` are the author's own. */
 export function checkKeys(context: CompileContext, node: YamlMapping, table: KeyTable): void {
   const severity = context.options.isLenient === true ? "warning" : "error";
+  const known = knownKeys(table);
   for (const [name, { key }] of node.entries) {
-    if (table.known.includes(name) || OWN_KEY.test(name)) continue;
+    if (known.has(name) || OWN_KEY.test(name)) continue;
     if (table.later?.includes(name)) {
       context.report.error(key, {
         code: "not-supported",

@@ -1,4 +1,5 @@
-import type { DiagnosticRule } from "@steps/model/diagnostic";
+import type { Diagnostic, DiagnosticRule } from "@steps/model/diagnostic";
+import type { SourceCode } from "@steps/source";
 
 /** The codes of diagnostics that steps, specs and definitions have; those of `@steps/source` come besides. They do not change. */
 export type CompilerCode =
@@ -28,6 +29,9 @@ export type CompilerCode =
   | "unknown-function"
   | "unknown-name"
   | "unknown-type";
+
+/** A diagnostic of a step file or a list of steps. */
+export type CompilerDiagnostic = Diagnostic<CompilerCode | SourceCode>;
 
 /** The meaning of each code, and what to do about it. */
 export const COMPILER_RULES: Readonly<Record<CompilerCode, DiagnosticRule>> = {

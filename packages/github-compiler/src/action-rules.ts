@@ -1,5 +1,5 @@
-import type { DiagnosticRule } from "@steps/model/diagnostic";
-import type { Report } from "@steps/source";
+import type { Diagnostic, DiagnosticRule } from "@steps/model/diagnostic";
+import type { Report, SourceCode } from "@steps/source";
 
 /** The codes of diagnostics that only files of GitHub Actions have; those of `@steps/source` come besides. */
 export type GithubCode =
@@ -29,8 +29,11 @@ export type GithubCode =
   | "unknown-workflow-input"
   | "unsafe-path";
 
+/** A diagnostic of a manifest or a workflow. */
+export type GithubDiagnostic = Diagnostic<GithubCode | SourceCode>;
+
 /** Gathers what is to be said about a file: in words of its own, and in those of all languages. */
-export type GithubReport = Report<GithubCode>;
+export type GithubReport = Report<GithubCode, GithubDiagnostic["code"]>;
 
 /** The meaning of each code, and the help that goes with it. */
 export const GITHUB_RULES: Readonly<Record<GithubCode, DiagnosticRule>> = {

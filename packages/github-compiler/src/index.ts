@@ -1,4 +1,4 @@
-export { GITHUB_RULES, type GithubCode } from "./action-rules.ts";
+export { GITHUB_RULES, type GithubCode, type GithubDiagnostic } from "./action-rules.ts";
 export { compileAction } from "./action/compile-action.ts";
 export { compileDockerfileAction, imageAction } from "./action/image-action.ts";
 export {

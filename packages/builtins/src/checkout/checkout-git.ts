@@ -80,15 +80,19 @@ export class CheckoutGit {
 
   /** The repository whose work tree a folder is in. */
   async open(folder: string): Promise<Repository | undefined> {
-    const asked = ["rev-parse", "--is-shallow-repository", "--show-toplevel"];
+    // A name that stands for no commit, as in a repository without one, is left out, and is no failure.
+    const asked = ["rev-parse", "--show-toplevel", "--is-shallow-repository", "--revs-only", "HEAD^{commit}"];
     const ran = await this.try(["-C", folder, ...asked]);
-    const [isShallow = "", ...tree] = ran.stdout.toString().replace(/\n$/, "").split("\n");
     if (ran.code !== 0) {
       // A repository that git does not want to open is not the same as none.
       if (existsSync(join(folder, ".git"))) await this.run(["-C", folder, ...asked], { action: `open "${folder}"` });
       return undefined;
     }
-    return { tree: tree.join("\n"), isShallow: isShallow === "true", head: await this.commitOf(folder, "HEAD") };
+    const lines = ran.stdout.toString().replace(/\n$/, "").split("\n");
+    // From behind, as a path may itself have several lines.
+    const head = /^[0-9a-f]+$/.test(lines.at(-1) ?? "") ? lines.pop() : undefined;
+    const isShallow = lines.pop();
+    return { tree: lines.join("\n"), isShallow: isShallow === "true", head };
   }
 
   /** The full id of the commit that a name stands for, if it is there. */

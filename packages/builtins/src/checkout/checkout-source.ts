@@ -29,13 +29,13 @@ export const ALL_TAGS = "+refs/tags/*:refs/tags/*";
  */
 export async function sourceOf(
   git: CheckoutGit,
-  workspace: Repository | undefined,
+  folder: string,
   { env, inputs }: { env: CheckoutPlace["env"]; inputs: CheckoutInputs },
 ): Promise<Source | undefined> {
   const declared = env["CI_REPOSITORY_URL"] ?? "";
   if (declared !== "") return { remote: withToken(openRemote(declared, {}), inputs.token, env), isDeclared: true };
-  if (workspace === undefined) return undefined;
-  const origin = await git.try(["-C", workspace.tree, "config", "--local", "--get", "remote.origin.url"]);
+  // It fails where the folder is in no repository.
+  const origin = await git.try(["-C", folder, "config", "--local", "--get", "remote.origin.url"]);
   const url = origin.stdout.toString().trim();
   if (url === "") return undefined;
   try {

@@ -43,8 +43,10 @@ export async function runCheckout(inputs: Readonly<Record<string, string>>, plac
     return;
   }
   await CheckoutGit.with(place, [...new Set([folder, target])], async (git) => {
-    const workspace = await git.open(folder);
-    const source = await sourceOf(git, workspace, { env: place.env, inputs: read });
+    const [workspace, source] = await Promise.all([
+      git.open(folder),
+      sourceOf(git, folder, { env: place.env, inputs: read }),
+    ]);
     const checkout = { git, place, inputs: read, wanted, folder, workspace, source, warn };
     const commit = target === folder ? await inWorkspace(checkout) : await beside(checkout, target);
     if (commit !== undefined) await finish(checkout, target);
@@ -94,8 +96,12 @@ async function inWorkspace(checkout: Checkout): Promise<string | undefined> {
 }
 
 /** Whether the tree is that of the job's commit, or nobody can say that it is not. */
-async function isKept({ git, wanted, warn, folder }: Checkout, { head }: Repository): Promise<boolean> {
-  if (head === undefined || wanted.commit === undefined || head === wanted.commit) return true;
+async function isKept({ git, wanted, warn, folder, source }: Checkout, { head, tree }: Repository): Promise<boolean> {
+  if (wanted.commit === undefined || head === wanted.commit) return true;
+  if (head === undefined) {
+    // Nothing was ever checked out. On a machine of one's own, a project without a commit has one of zeros.
+    return tree !== folder || source?.isDeclared !== true || /^0+$/.test(wanted.commit);
+  }
   if ((await git.commitOf(folder, wanted.commit)) !== undefined) return false;
   warn(`The workspace is at ${head} and does not have the job's commit ${wanted.commit}: it stays as it is`);
   return true;
@@ -104,8 +110,8 @@ async function isKept({ git, wanted, warn, folder }: Checkout, { head }: Reposit
 /** Brings what is not there: the commit, and the history that was asked for. What is there is not made less. */
 async function completeHistory(checkout: Checkout, workspace: Repository, found: Found): Promise<void> {
   const { git, inputs, source, warn, folder } = checkout;
-  const { isShallow } = workspace;
-  const isThere = (await git.commitOf(folder, found.commit)) !== undefined;
+  const { isShallow, head } = workspace;
+  const isThere = found.commit === head || (await git.commitOf(folder, found.commit)) !== undefined;
   const isLong = !isShallow || (await hasHistory(git, folder, { commit: found.commit, depth: inputs.fetchDepth ?? 1 }));
   // A whole clone on somebody's own machine has the branches that its owner wants.
   const isWholeAsked = inputs.fetchDepth === 0 && (isShallow || source?.isDeclared === true);

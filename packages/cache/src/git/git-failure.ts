@@ -13,9 +13,10 @@ export function gitFailure(remote: Remote, text: string, options: { readonly cau
   const said = lastWords(text);
   const message = (problem: string): string => `Cannot fetch from "${remote.location}": ${problem}`;
   if (ACCESS.test(text)) {
-    return new CacheError("AUTH_FAILED", message(`access was denied: ${said}`), {
+    const problem = /could not read username/i.test(text) ? "the server wants credentials" : said;
+    return new CacheError("AUTH_FAILED", message(`access was denied: ${problem}`), {
       ...options,
-      hint: "Check the credentials and that the repository exists: servers answer alike for both.",
+      hint: accessHint(remote),
     });
   }
   if (/\bfsck\b|hasDot|hasDotdot|fullPathname/.test(text)) {
@@ -26,6 +27,17 @@ export function gitFailure(remote: Remote, text: string, options: { readonly cau
   }
   if (NO_REPOSITORY.test(text)) return new CacheError("REPOSITORY_NOT_FOUND", message(said), options);
   return new CacheError("TRANSPORT", message(said), options);
+}
+
+function accessHint({ url, scheme, authorization }: Remote): string {
+  const isUrl = scheme === "https" || scheme === "http";
+  if (!isUrl || authorization !== undefined)
+    return "Check the credentials and that the repository exists: servers answer alike for both.";
+  const { host } = new URL(url);
+  return (
+    "Servers answer so, too, where a repository does not exist. Credential helpers, .netrc and the configuration of git are not used: " +
+    `give credentials in the reference, or for the whole server by STEP_RUNNER_MIRROR=${scheme}://${host}/=${scheme}://USER:TOKEN@${host}/.`
+  );
 }
 
 /** Whether a server refused one commit, so that another way to it is worth trying. */

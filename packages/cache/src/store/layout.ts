@@ -1,9 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { formatIdentity, processIdentity, sha256 } from "@steps/platform";
+import {
+  describeFolderError,
+  folderProblem,
+  formatIdentity,
+  isPrivateFolder,
+  makePrivateFolder,
+  processIdentity,
+  sha256,
+} from "@steps/platform";
 import { CacheError, isCacheError } from "../cache-error.ts";
-import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
 
 /** The paths of the cache's folders. */
 export interface Layout {
@@ -29,6 +36,7 @@ export function openLayout(root: string): Layout {
   const path = makeRoot(resolve(root));
   for (const folder of FOLDERS) {
     const inner = join(path, folder);
+    if (isPrivateFolder(inner)) continue;
     try {
       makePrivateFolder(inner);
       checkOwned(inner);
@@ -59,9 +67,11 @@ const HINT = "Name another folder with --cache-dir or STEP_RUNNER_CACHE_DIR.";
 
 function makeRoot(root: string): string {
   try {
-    makePrivateFolder(root);
-    checkOwned(root);
-    return realpathSync(root);
+    if (!isPrivateFolder(root)) {
+      makePrivateFolder(root);
+      checkOwned(root);
+    }
+    return realpathSync.native(root);
   } catch (error) {
     if (isCacheError(error)) throw error;
     throw new CacheError("CACHE_IO", `Cannot use cache folder "${root}": ${describeFolderError(error)}`, {

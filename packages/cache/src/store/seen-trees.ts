@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { FoundEntry } from "../tree/tree-hash.ts";
 
 /**
@@ -38,9 +37,9 @@ function lookAt(dir: string, maxEntries: number): FoundEntry[] | undefined {
   const entries: FoundEntry[] = [{ path: "", stats: lstatSync(dir) }];
   const folders = [""];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const name of readdirSync(join(dir, folder))) {
+    for (const name of readdirSync(folder === "" ? dir : `${dir}/${folder}`)) {
       const path = folder === "" ? name : `${folder}/${name}`;
-      const stats = lstatSync(join(dir, path));
+      const stats = lstatSync(`${dir}/${path}`);
       entries.push({ path, stats });
       if (entries.length > maxEntries) return undefined;
       if (stats.isDirectory()) folders.push(path);
@@ -50,10 +49,10 @@ function lookAt(dir: string, maxEntries: number): FoundEntry[] | undefined {
 }
 
 function signatureOf(entries: readonly FoundEntry[]): string {
-  const hash = createHash("sha256");
-  const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  for (const { path, stats } of sorted) {
-    hash.update(`${path}\0${stats.mode} ${stats.size} ${stats.dev} ${stats.ino} ${stats.mtimeMs} ${stats.ctimeMs}\0`);
-  }
-  return hash.digest("hex");
+  const rows = entries.map(
+    ({ path, stats: { mode, size, dev, ino, mtimeMs, ctimeMs } }) =>
+      `${path}\0${mode} ${size} ${dev} ${ino} ${mtimeMs} ${ctimeMs}\0`,
+  );
+  // Each row begins with its path, which no other row has.
+  return hash("sha256", rows.toSorted().join(""));
 }

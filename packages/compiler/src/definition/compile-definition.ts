@@ -2,7 +2,8 @@ import { createObject, type Value } from "@steps/model";
 import type { Definition, ExecDefinition, StepsDefinition } from "@steps/model/definition";
 import { nearest } from "@steps/model/diagnostic";
 import type { KeyTable } from "@steps/source/keys";
-import { escapePointer, childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
+import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import { checkName, refuseExpression } from "../texts/check-name.ts";
 import { checkTemplateNode, checkTemplates } from "../texts/check-template.ts";
 import { checkNul, readEnv } from "../texts/compile-env.ts";
@@ -48,7 +49,7 @@ export function readDefinition(
   context.places.set(pointer, definition);
   checkKeys(context, definition, context.acceptsBaseline ? BASELINE_DEFINITION_KEYS : DEFINITION_KEYS);
   const kind = readKind(context, definition);
-  const env = readEnv(context, definition, { pointer, isTemplate: true });
+  const env = readEnv(context, definition);
   const inherited = readInheritEnv(context, definition);
   if (kind === undefined) return undefined;
   if (kind === "exec") {
@@ -154,7 +155,6 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
   const nothing = { type: "exec", command: [] } as const;
   const exec = asMapping(context, node, "exec", "Write exec: {command: [program, argument]}.");
   if (exec === undefined) return nothing;
-  context.places.set(pointer, exec);
   checkKeys(context, exec, context.acceptsBaseline ? BASELINE_EXEC_KEYS : EXEC_KEYS);
   const workDir = readWorkDir(context, exec, pointer);
   const times = { ...readTime(context, exec, "timeout"), ...readTime(context, exec, "cancel_timeout") };
@@ -163,10 +163,9 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
     context.report.error(exec, { code: "missing-key", message: "exec has no command" });
     return nothing;
   }
-  context.places.set(`${pointer}/command`, command);
   return {
     type: "exec",
-    command: readCommand(context, command, pointer),
+    command: readCommand(context, command),
     ...(workDir === "" ? {} : { workDir }),
     ...times,
     ...readContextFile(context, exec),
@@ -195,7 +194,7 @@ function readTime(
 
 const COLON_HINT = 'Quote it if it is a text with ": " in it.';
 
-function readCommand(context: CompileContext, node: YamlNode, pointer: string): readonly string[] {
+function readCommand(context: CompileContext, node: YamlNode): readonly string[] {
   if (node.kind !== "list" || node.items.length === 0) {
     const found = node.kind === "list" ? "an empty list" : describeNode(node);
     context.report.error(node, {
@@ -205,8 +204,7 @@ function readCommand(context: CompileContext, node: YamlNode, pointer: string): 
     });
     return [];
   }
-  return node.items.map((item, i) => {
-    context.places.set(`${pointer}/command/${i}`, item);
+  return node.items.map((item) => {
     const text = asText(context, item, "An item of the command", COLON_HINT) ?? "";
     checkTemplateNode(context, item);
     checkNul(context, item, text);

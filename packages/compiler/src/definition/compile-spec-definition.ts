@@ -1,6 +1,7 @@
 import { emptySpec, type Spec, type SpecDefinition } from "@steps/model/definition";
 import { nearest } from "@steps/model/diagnostic";
-import { escapePointer, childOf, type YamlNode } from "@steps/source";
+import { childOf, type YamlNode } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import { isOfGithub, readGithubPair } from "./baseline-github.ts";
 import { readDefinition } from "./compile-definition.ts";
 import type { InlineReaders } from "../invocation/compile-invocation.ts";
@@ -31,7 +32,7 @@ export function readPair(
   if (definition === undefined) return undefined;
   const specDefinition = { spec, definition };
   if (nodes.spec !== undefined) checkOutputs(context, specDefinition, pointer);
-  // What is written inside of another definition is checked with it. A baseline message has an empty spec where a job has none.
+  // Inner definitions are checked with the outer one. A baseline message has an empty spec where a job has none.
   if (pointer === "") {
     const names = nodes.spec === undefined || context.acceptsBaseline ? NAMES_OF_JOB : namesOfSpec(spec);
     checkNames(context, definition, { names, pointer: "/definition" });

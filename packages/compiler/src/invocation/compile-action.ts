@@ -5,7 +5,8 @@ import {
   parseActionReference,
   type StepReference,
 } from "@steps/model/reference";
-import { escapePointer, childOf, type YamlMapping, type YamlNode } from "@steps/source";
+import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import { checkTemplates } from "../texts/check-template.ts";
 import { reportProblem } from "../reference/long/long-form.ts";
 import { asMapping, asString, asValue, type CompileContext } from "../context.ts";

@@ -1,4 +1,5 @@
 import { checkTemplate } from "@steps/expression";
+import { findNames } from "@steps/expression/names";
 import type { StepControl } from "@steps/model/definition";
 import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
 import { checkTemplateNode, holdsExpression, warnOfMismatches } from "../texts/check-template.ts";
@@ -68,11 +69,13 @@ function readCondition(context: CompileContext, item: YamlMapping, pointer: stri
 
 // A bare expression is checked as the template it becomes; places count from its own start.
 function checkBare(context: CompileContext, node: YamlNode, text: string): void {
-  for (const { message, hint, offset, length } of checkTemplate(`${OPENING}${text} }}`)) {
+  const template = `${OPENING}${text} }}`;
+  for (const { message, hint, offset, length } of checkTemplate(template)) {
     const part = { offset: Math.max(0, offset - OPENING.length), length: Math.min(length, text.length) };
     context.report.error(node, { code: "invalid-expression", message, hint, part });
   }
-  warnOfMismatches(context, node, `${OPENING}${text} }}`, OPENING.length);
+  context.names?.set(template, findNames(template));
+  warnOfMismatches(context, node, template, OPENING.length);
 }
 
 function readWhen(context: CompileContext, item: YamlMapping): string | undefined {

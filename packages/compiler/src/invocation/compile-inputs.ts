@@ -1,5 +1,6 @@
 import { createObject, type Value } from "@steps/model";
-import { escapePointer, childOf, type YamlMapping } from "@steps/source";
+import { childOf, type YamlMapping } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import { checkName } from "../texts/check-name.ts";
 import { checkTemplates } from "../texts/check-template.ts";
 import { asMapping, asValue, type CompileContext } from "../context.ts";

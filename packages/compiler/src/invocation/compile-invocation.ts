@@ -1,7 +1,7 @@
 import { createObject, type Value } from "@steps/model";
 import { emptySpec, type Definition, type StepInvocation } from "@steps/model/definition";
 import type { StepReference } from "@steps/model/reference";
-import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
+import { childOf, describeNode, type YamlEntry, type YamlMapping, type YamlNode } from "@steps/source";
 import { readBaselineReference } from "../reference/baseline-reference.ts";
 import { checkStepName } from "../texts/check-name.ts";
 import { readControl } from "./compile-control.ts";
@@ -60,13 +60,16 @@ export function readInvocations(context: CompileContext, node: YamlNode, options
     return [];
   }
   const names = new Map<string, number>(options.taken?.map((name, i) => [name, i]));
-  return node.items.flatMap((item, i) => {
+  const { inline } = options;
+  const invocations: StepInvocation[] = [];
+  for (const [i, item] of node.items.entries()) {
     const pointer = `${options.pointer}/${i}`;
-    const invocation = readInvocation(context, item, { ...options, pointer });
+    const invocation = readInvocation(context, item, { pointer, inline });
     const name = invocation?.name ?? writtenName(item);
     if (name !== "") checkDuplicate(context, item, { name, names, i });
-    return invocation === undefined ? [] : [invocation];
-  });
+    if (invocation !== undefined) invocations.push(invocation);
+  }
+  return invocations;
 }
 
 // The item may be wrong otherwise: its name still has to be taken, so that a second one is found.
@@ -96,7 +99,6 @@ function readInvocation(
   node: YamlNode,
   { pointer, inline }: ListOptions,
 ): StepInvocation | undefined {
-  context.places.set(pointer, node);
   const item = asMapping(context, node, "A step", "Write - name: …, with script:, step: or func:.");
   if (item === undefined) return undefined;
   const kinds = KIND_KEYS.filter((key) => item.entries.has(key));
@@ -112,8 +114,8 @@ function readInvocation(
       hint: "Write one of step:, func:, script:, exec:, run: and parallel:.",
     });
   }
-  const name = readName(context, item, pointer);
-  const env = readEnv(context, item, { pointer, isTemplate: true });
+  const name = readName(context, item);
+  const env = readEnv(context, item);
   const control = readControl(context, item, pointer);
   const common = { name, env, control };
   if (kind === undefined) return undefined;
@@ -166,10 +168,9 @@ function reportConflict(context: CompileContext, item: YamlMapping, kinds: reado
   });
 }
 
-function readName(context: CompileContext, item: YamlMapping, pointer: string): string {
+function readName(context: CompileContext, item: YamlMapping): string {
   const node = childOf(item, "name");
   if (node === undefined) return "";
-  context.places.set(`${pointer}/name`, node);
   const name = asString(context, node, "The name of a step");
   if (name === undefined || node.kind !== "scalar") return "";
   if (name === "" && context.acceptsBaseline) return "";
@@ -215,7 +216,8 @@ function readInline(
     });
   }
   // Its `env` is the invocation's: it is expanded where the item stands, and may name earlier steps.
-  const own = new Map([...item.entries].filter(([key]) => INLINE_DEFINITION_KEYS.has(key)));
+  const own = new Map<string, YamlEntry>();
+  for (const [key, entry] of item.entries) if (INLINE_DEFINITION_KEYS.has(key)) own.set(key, entry);
   const definition = inline.definition(context, { ...item, entries: own }, `${pointer}/step/specDef/definition`);
   if (definition === undefined) return undefined;
   return { kind: "inline", specDefinition: { spec: emptySpec, definition }, seesCallerInputs: true };

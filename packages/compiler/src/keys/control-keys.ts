@@ -30,6 +30,22 @@ export const RETRY_KEYS: DescribedTable = describeKeys({
 
 const CONTINUE: Key = { about: "`true`: the list goes on when the step fails.", shape: FLAG };
 
+const NO_LOOP =
+  "Steps are not repeated for values: write an item for each of them, or a loop in the shell of one script:. " +
+  "A whole job is repeated with parallel: matrix: in .gitlab-ci.yml.";
+const NO_POLLING = "retry: tries a step again until it succeeds: retry: {max: 10, backoff: 1s}.";
+
+/** Hints for the words by which others repeat a step (ADR 47). */
+export const LOOP_HINTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["for_each", "foreach", "for", "each", "loop", "matrix", "repeat", "strategy", "with_items"].map(
+      (key) => [key, NO_LOOP] as const,
+    ),
+  ),
+  until: NO_POLLING,
+  while: NO_POLLING,
+};
+
 /** Keys of an item that say whether, how long and how often its step runs. */
 export const CONTROL_KEYS: Readonly<Record<string, Key>> = {
   if: {

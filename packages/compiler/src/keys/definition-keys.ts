@@ -1,5 +1,6 @@
 import { VARIABLE_PATTERN } from "@steps/model/environment";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
+import { LOOP_HINTS } from "./control-keys.ts";
 import { ANY, DURATION, ENV, FLAG, OUTPUT_VALUES, ref, TEXT } from "./shapes.ts";
 
 /** The keys for steps that run after a list in any case; `ensure` is the other name of `finally`. */
@@ -70,6 +71,7 @@ export const DEFINITION_KEYS: DescribedTable = describeKeys({
   rules: [EXEC_OR_LIST],
   later: ["grpc", "container"],
   hints: {
+    ...LOOP_HINTS,
     if: IN_LIST_ITEM,
     when: IN_LIST_ITEM,
     retry: IN_LIST_ITEM,

@@ -1,6 +1,6 @@
 import { NAME_PATTERN, STEP_NAME_PATTERN } from "@steps/model/definition";
 import { type DescribedTable, describeKeys, implies, type JsonSchema, type Key, without } from "@steps/source/keys";
-import { CONTINUE_KEYS, CONTROL_KEYS } from "./control-keys.ts";
+import { CONTINUE_KEYS, CONTROL_KEYS, LOOP_HINTS } from "./control-keys.ts";
 import { BODY_KEYS, EXEC_OR_LIST, FINALLY_KEYS, INHERIT_ENV, LIST_KEYS } from "./definition-keys.ts";
 import { ANY, ENV, EXPRESSION, FLAG, INPUT_VALUES, ref, STRING } from "./shapes.ts";
 
@@ -64,6 +64,7 @@ const COMMON_KEYS: Readonly<Record<string, Key>> = {
 
 const IN_RUN = "It goes with run:, for what has to be done after a list of steps.";
 const HINTS = {
+  ...LOOP_HINTS,
   finally: IN_RUN,
   ensure: IN_RUN,
 };

@@ -1,8 +1,10 @@
 import { findNames, hintNames, hintRoot, type UsedName } from "@steps/expression/names";
 import type { Value } from "@steps/model";
 import type { Definition, StepInvocation, StepsDefinition } from "@steps/model/definition";
-import { escapePointer, nodeIn } from "@steps/source";
+import { nodeIn } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import type { CompileContext } from "../context.ts";
+import { holdsExpression } from "../texts/check-template.ts";
 import { scriptText } from "../texts/script-text.ts";
 import { CONTEXTS, functionsOf, namesOfSpec, type ScopeNames } from "./scope-names.ts";
 
@@ -16,8 +18,8 @@ export function checkNames(
   { names, pointer }: { readonly names: ScopeNames; readonly pointer: string },
 ): void {
   // A definition of GitHub's is in another language.
-  if (context.options.checksNames !== true || definition.github !== undefined) return;
-  const own: ScopeNames = { ...names, steps: new Set() };
+  if (context.names === undefined || definition.github !== undefined) return;
+  const own: ScopeNames = { ...names, steps: NO_STEPS, beside: undefined };
   checkTexts(context, definition.env, `${pointer}/env`, own);
   if (definition.type === "exec") {
     checkTexts(context, definition.command, `${pointer}/exec/command`, own);
@@ -27,87 +29,129 @@ export function checkNames(
   checkList(context, definition, pointer, own);
 }
 
+const NO_STEPS: ReadonlySet<string> = new Set();
+
 function checkList(context: CompileContext, definition: StepsDefinition, pointer: string, own: ScopeNames): void {
   const { steps, finally: last = [], isParallel = false, outputs } = definition;
+  // One set grows from step to step: a list of thousands of them is copied for none.
   const known = new Set<string>();
+  const sequence: ScopeNames = { ...own, steps: known };
+  const all = new Set(isParallel ? steps.map(({ name }) => name) : []);
   for (const [i, invocation] of steps.entries()) {
-    checkInvocation(context, invocation, `${pointer}/steps/${i}`, { ...own, steps: new Set(isParallel ? [] : known) });
-    known.add(invocation.name);
+    const { name } = invocation;
+    const alone = isParallel ? { ...own, beside: { name, steps: all } } : sequence;
+    checkInvocation(context, invocation, `${pointer}/steps/${i}`, alone);
+    known.add(name);
   }
   for (const [i, invocation] of last.entries()) {
-    checkInvocation(context, invocation, `${pointer}/finally/${i}`, { ...own, steps: new Set(known) });
+    checkInvocation(context, invocation, `${pointer}/finally/${i}`, sequence);
     known.add(invocation.name);
   }
-  checkTexts(context, outputs, `${pointer}/outputs`, { ...own, steps: known });
+  checkTexts(context, outputs, `${pointer}/outputs`, sequence);
 }
 
 function checkInvocation(
   context: CompileContext,
   { step, env, inputs, secrets, control, github }: StepInvocation,
   pointer: string,
-  names: ScopeNames,
+  outer: ScopeNames,
 ): void {
   if (github !== undefined) return;
+  const { condition, continueOnError = false } = control ?? {};
+  if (condition !== undefined) {
+    const asked = { ...outer, isCondition: true, isOptional: outer.isOptional === true || continueOnError };
+    checkTexts(context, condition, `${pointer}/control/condition`, asked);
+  }
+  const names = condition !== undefined || continueOnError ? { ...outer, isOptional: true } : outer;
   if (step.kind === "dynamic") checkTexts(context, step.text, `${pointer}/step`, names);
   checkTexts(context, env, `${pointer}/env`, names);
   checkTexts(context, inputs, `${pointer}/inputs`, names);
-  checkTexts(context, secrets ?? {}, `${pointer}/secrets`, names);
-  const { condition } = control ?? {};
-  if (condition !== undefined)
-    checkTexts(context, condition, `${pointer}/control/condition`, { ...names, isCondition: true });
+  if (secrets !== undefined) checkTexts(context, secrets, `${pointer}/secrets`, names);
   if (step.kind !== "inline") return;
   const { spec, definition } = step.specDefinition;
-  const inner = step.seesCallerInputs ? names : namesOfSpec(spec);
+  const inner = step.seesCallerInputs ? names : { ...namesOfSpec(spec), isOptional: names.isOptional };
   checkNames(context, definition, { names: inner, pointer: `${pointer}/step/specDef/definition` });
 }
 
 function checkTexts(context: CompileContext, value: Value | object, pointer: string, names: ScopeNames): void {
   if (typeof value === "string") return checkText(context, value, pointer, names);
   if (typeof value !== "object" || value === null) return;
-  for (const [key, inner] of Object.entries(value))
-    checkTexts(context, inner as Value, `${pointer}/${escapePointer(key)}`, names);
+  for (const [key, inner] of Object.entries(value)) {
+    // Nearly all texts hold no expression.
+    if (typeof inner !== "string" || holdsExpression(inner))
+      checkTexts(context, inner as Value, `${pointer}/${escapePointer(key)}`, names);
+  }
 }
 
 function checkText(context: CompileContext, text: string, pointer: string, names: ScopeNames): void {
-  if (!text.includes("${{") || !context.report.hasRoom("error")) return;
-  for (const used of findNames(text)) {
+  if (!holdsExpression(text) || !context.report.hasRoom("error")) return;
+  for (const used of context.names?.get(text) ?? findNames(text)) {
     const problem = problemOf(used, names);
     if (problem === undefined) continue;
     const node = nodeIn(context.places, pointer);
     // A condition may have been written without its `${{ }}`; then all of it is shown.
     const isWritten = node?.kind === "scalar" && !node.isMade && scriptText(node) === text;
     const part = isWritten ? { offset: used.offset, length: used.length } : undefined;
-    const severity = context.options.isLenient === true ? "warning" : "error";
-    context.report.add(severity, node, { ...problem, part });
+    context.report.add(severityOf(context, used, names), node, () => ({ ...problem(), part }));
   }
+}
+
+function severityOf({ options }: CompileContext, used: UsedName, names: ScopeNames): "error" | "warning" {
+  const { unknownNames, isLenient = false } = options;
+  const isCertain = used.isAlwaysRead && names.isOptional !== true;
+  return !isLenient && (unknownNames === "error" || (unknownNames === "run" && isCertain)) ? "error" : "warning";
 }
 
 type Problem = { readonly code: "unknown-function" | "unknown-name"; readonly message: string; readonly hint?: string };
 
-function problemOf({ kind, name, of }: UsedName, names: ScopeNames): Problem | undefined {
+/** The members of a step that expressions can read. */
+const MEMBERS: readonly string[] = ["outputs", "status", "exit_code", "exports"];
+
+function problemOf({ kind, name, of, rest = [] }: UsedName, names: ScopeNames): (() => Problem) | undefined {
+  const shown = `"${name.slice(0, 80)}"`;
   if (kind === "function") {
-    const known = functionsOf(names);
-    if (known.includes(name)) return undefined;
-    const isOfCondition = functionsOf({ ...names, isCondition: true }).includes(name);
-    const hint = isOfCondition ? `${name}() is for if: alone.` : hintNames(name, known, "functions");
-    return { code: "unknown-function", message: `Unknown function "${name.slice(0, 80)}"`, hint };
+    if (functionsOf(names).includes(name)) return undefined;
+    return () => ({
+      code: "unknown-function",
+      message: `Unknown function ${shown}`,
+      hint: hintOfFunction(name, names),
+    });
   }
   if (kind === "name") {
     if (CONTEXTS.includes(name)) return undefined;
-    const hint = functionsOf(names).includes(name)
-      ? `"${name}" is a function: write ${name}(…).`
-      : hintRoot(name, CONTEXTS);
-    return { code: "unknown-name", message: `Unknown name "${name.slice(0, 80)}"`, hint };
+    return () => ({ code: "unknown-name", message: `Unknown name ${shown}`, hint: hintOfName(name, names) });
   }
   const known = of === "inputs" || of === "secrets" || of === "steps" ? names[of] : undefined;
+  const [member] = rest;
+  if (of === "steps" && known?.has(name) === true && member !== undefined && !MEMBERS.includes(member))
+    return () => ({
+      code: "unknown-name",
+      message: `Unknown key "${member.slice(0, 80)}" in step ${shown}`,
+      hint: hintNames(member, MEMBERS, "keys of a step"),
+    });
   if (known === undefined || known.has(name)) return undefined;
-  const written = [...known].filter((one) => one !== "");
-  const what = { inputs: "inputs of the step", secrets: "secrets of the step", steps: "steps before it" }[
-    of as "inputs"
-  ];
-  return {
+  return () => ({
     code: "unknown-name",
-    message: `Unknown key "${name.slice(0, 80)}" in "${of}"`,
-    hint: hintNames(name, written, what),
-  };
+    message: `Unknown key ${shown} in "${of}"`,
+    hint: of === "steps" ? hintOfStep(name, names) : hintNames(name, [...known], `${of} of the step`),
+  });
+}
+
+function hintOfStep(name: string, { steps, beside }: ScopeNames): string {
+  const hint = hintNames(
+    name,
+    [...steps].filter((one) => one !== ""),
+    "steps before it",
+  );
+  const isBeside = beside?.steps.has(name) === true && name !== beside.name;
+  return isBeside ? `${hint}: step "${beside.name}" runs at the same time as "${name}"` : hint;
+}
+
+function hintOfFunction(name: string, names: ScopeNames): string {
+  const isOfCondition = functionsOf({ ...names, isCondition: true }).includes(name);
+  return isOfCondition ? `${name}() is for if: alone.` : hintNames(name, functionsOf(names), "functions");
+}
+
+function hintOfName(name: string, names: ScopeNames): string {
+  return functionsOf(names).includes(name) ? `"${name}" is a function: write ${name}(…).` : hintRoot(name, CONTEXTS);
 }

@@ -1,4 +1,4 @@
-import { defaultFunctions } from "@steps/expression";
+import { FUNCTION_NAMES } from "@steps/expression/names";
 import type { Spec } from "@steps/model/definition";
 
 /** The names that expressions of a definition may use. */
@@ -9,8 +9,12 @@ export interface ScopeNames {
   readonly secrets: ReadonlySet<string> | undefined;
   /** The steps before the expression in its list. */
   readonly steps: ReadonlySet<string>;
+  /** The steps that run at the same time as the step with the expression, and its name. Absent: none do. */
+  readonly beside?: { readonly name: string; readonly steps: ReadonlySet<string> } | undefined;
   /** Whether it is a condition, which may ask how the steps before it ended. */
   readonly isCondition?: boolean;
+  /** Whether a run may succeed without the expression: the step around it may be skipped, or may fail. Default: no. */
+  readonly isOptional?: boolean;
 }
 
 /** The contexts of every expression. */
@@ -28,12 +32,12 @@ export const CONTEXTS: readonly string[] = [
   "work_dir",
 ];
 
-const FUNCTIONS: readonly string[] = [...Object.keys(defaultFunctions), "file_exists", "hash_files"];
-const OF_CONDITIONS: readonly string[] = ["success", "failure", "always", "cancelled", "timed_out"];
+const FUNCTIONS: readonly string[] = [...FUNCTION_NAMES, "file_exists", "hash_files"];
+const OF_CONDITIONS: readonly string[] = [...FUNCTIONS, "success", "failure", "always", "cancelled", "timed_out"];
 
 /** The functions that an expression may call. */
 export function functionsOf({ isCondition = false }: ScopeNames): readonly string[] {
-  return isCondition ? [...FUNCTIONS, ...OF_CONDITIONS] : FUNCTIONS;
+  return isCondition ? OF_CONDITIONS : FUNCTIONS;
 }
 
 /** The names that the expressions of a step see which has this spec. */

@@ -1,13 +1,14 @@
-import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { Source } from "@steps/model/diagnostic";
 import { MAX_DEPTH, MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { Report, reportMalformed, type YamlEntry, type YamlNode, type YamlScalar } from "@steps/source";
 import { type Field, PrototextParser, PrototextProblem } from "./prototext-parser.ts";
 import type { CompilerReport } from "../context.ts";
+import type { CompilerDiagnostic } from "../diagnostic-rules.ts";
 
 /** A message in protobuf's text form as the node that the same message in JSON would be. */
 export interface PrototextMessage {
   readonly node: YamlNode | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CompilerDiagnostic[];
 }
 
 /** Fields that a message of the baseline may have many of. */

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "@steps/model/diagnostic";
+import type { CompilerDiagnostic } from "../diagnostic-rules.ts";
 import { isReferenceProblem, parseReference, type StepReference } from "@steps/model/reference";
 import { childOf, describeNode, type YamlNode } from "@steps/source";
 import { checkTemplateNode } from "../texts/check-template.ts";
@@ -10,7 +10,7 @@ import { LONG_FORMS, REFERENCE_KEYS } from "./long/long-forms.ts";
 export interface CompiledReference {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly reference: StepReference | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CompilerDiagnostic[];
 }
 
 /** Compiles a reference: the short form as a string, or `{git: …}`, `{zip: …}`, `{oci: …}`. */

@@ -1,6 +1,7 @@
 import { createObject } from "@steps/model";
 import { NAME_PATTERN, type SecretSpec } from "@steps/model/definition";
-import { escapePointer, childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
+import { childOf, describeNode, type YamlMapping, type YamlNode } from "@steps/source";
+import { escapePointer } from "@steps/model/value";
 import { checkName } from "../texts/check-name.ts";
 import { checkTemplateNode, holdsExpression } from "../texts/check-template.ts";
 import { asMapping, asText, checkKeys, type CompileContext, wrongType } from "../context.ts";

@@ -1,7 +1,8 @@
 import { createObject } from "@steps/model";
 import { emptySpec, type InputSpec, type OutputSpec, type Spec } from "@steps/model/definition";
-import { escapePointer, childOf, type YamlMapping, type YamlNode } from "@steps/source";
+import { childOf, type YamlMapping, type YamlNode } from "@steps/source";
 import type { KeyTable } from "@steps/source/keys";
+import { escapePointer } from "@steps/model/value";
 import { checkName } from "../texts/check-name.ts";
 import { asMapping, checkKeys, type CompileContext, wrongType } from "../context.ts";
 import { DOCUMENT_KEYS, SPEC_KEYS } from "../keys/spec-keys.ts";

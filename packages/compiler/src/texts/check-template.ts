@@ -1,4 +1,5 @@
-import { checkTemplate, findMismatches, type KindMismatch, parseTemplate } from "@steps/expression";
+import { checkTemplate, findMismatches, type KindMismatch } from "@steps/expression";
+import { findNames, findRoots } from "@steps/expression/names";
 import type { YamlNode } from "@steps/source";
 import { type CompileContext } from "../context.ts";
 import { scriptText } from "./script-text.ts";
@@ -30,6 +31,8 @@ export function checkTemplateNode(context: CompileContext, node: YamlNode): void
   for (const { message, hint, offset, length } of checkTemplate(text)) {
     context.report.error(node, { code: "invalid-expression", message, hint, part: { offset, length } });
   }
+  // The last text is not read again.
+  context.names?.set(text, findNames(text));
   warnOfMismatches(context, node, text);
 }
 
@@ -58,7 +61,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set(["output_file", "export_file", "f
 export function noteScriptInjection(context: CompileContext, node: YamlNode): void {
   const text = scriptText(node);
   if (!holdsExpression(text) || !context.report.hasRoom("note") || checkTemplate(text).length > 0) return;
-  const foreign = parseTemplate(text).roots.filter((name) => !OWN_NAMES.has(name));
+  const foreign = findRoots(text).filter((name) => !OWN_NAMES.has(name));
   if (foreign.length === 0) return;
   const offset = text.indexOf("${{");
   context.report.note(node, () => ({

@@ -1,24 +1,18 @@
 import { createObject } from "@steps/model";
-import { escapePointer, childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
+import { childOf, type YamlMapping, type YamlNode, type YamlScalar } from "@steps/source";
 import { checkName } from "./check-name.ts";
 import { checkTemplateNode } from "./check-template.ts";
 import { asMapping, asText, type CompileContext } from "../context.ts";
 
 /** `env`: names with texts. Numbers and booleans are the text they were written as. */
-export function readEnv(
-  context: CompileContext,
-  parent: YamlMapping,
-  { pointer, isTemplate }: { pointer: string; isTemplate: boolean },
-): Record<string, string> {
+export function readEnv(context: CompileContext, parent: YamlMapping): Record<string, string> {
   const env = createObject<string>();
   const node = childOf(parent, "env");
   if (node === undefined || (node.kind === "scalar" && node.value === null)) return env;
   const mapping = asMapping(context, node, "env");
   if (mapping === undefined) return env;
-  context.places.set(`${pointer}/env`, mapping);
   for (const [name, { key, value }] of mapping.entries) {
-    checkName(context, key, { what: "a variable", isTemplate });
-    context.places.set(`${pointer}/env/${escapePointer(name)}`, value);
+    checkName(context, key, { what: "a variable", isTemplate: true });
     const isNull = value.kind === "scalar" && value.value === null;
     const hint = isNull ? 'For an empty value write "".' : "For JSON text write it in quotes.";
     const text = asText(context, visible(key, value), `The variable "${name.slice(0, 80)}"`, hint);

@@ -1,5 +1,5 @@
 import type { YamlMapping } from "@steps/source";
-import { createObject } from "@steps/model";
+import { checkOptionNames, type OptionNames, createObject } from "@steps/model";
 import type { Definition, GithubPart, Spec, SpecDefinition } from "@steps/model/definition";
 import type { Source } from "@steps/model/diagnostic";
 import { createReading, placeAt, positionsOf, readDocument, type Reading } from "../reading/reading.ts";
@@ -12,6 +12,8 @@ import { readInputs } from "./read-inputs.ts";
 import { type ActionOutputs, readOutputs } from "./read-outputs.ts";
 import { readRuns, type Runs } from "./read-runs.ts";
 
+const OPTION_NAMES: OptionNames<CompileActionOptions> = { advisesAuthor: true };
+
 /**
  * Compiles the manifest of an action, `action.yml`, to the baseline: a definition with a `github` part, whose texts are in
  * GitHub's language and evaluated when it runs. As lenient as GitHub's own runner: only `runs` is compulsory, keys of others are
@@ -20,6 +22,7 @@ import { readRuns, type Runs } from "./read-runs.ts";
  * All inputs are strings; one without a default has none here, and is empty when nobody gives it, required or not.
  */
 export function compileAction(source: Source, options: CompileActionOptions = {}): CompiledAction {
+  checkOptionNames("compileAction()", options, OPTION_NAMES);
   const reading = createReading("action", options.advisesAuthor);
   const root = readDocument(reading, source);
   const specDefinition = root === undefined ? undefined : compileRoot(reading, root);

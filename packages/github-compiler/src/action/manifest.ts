@@ -1,5 +1,6 @@
+import type { GithubDiagnostic } from "../action-rules.ts";
 import type { SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import type { Position } from "@steps/model/diagnostic";
 
 /** The files that describe an action, in the order in which a folder is looked through. */
 export const MANIFEST_FILES: readonly string[] = ["action.yml", "action.yaml"];
@@ -21,7 +22,7 @@ export interface CompiledAction {
   /** `undefined` if and only if there are errors among the diagnostics. */
   readonly specDefinition: SpecDefinition | undefined;
   /** In the order of the text. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly GithubDiagnostic[];
   /** The place of a JSON pointer into the encoded baseline, or of the nearest part around it. */
   readonly positionOf: (pointer: string) => Position | undefined;
 }

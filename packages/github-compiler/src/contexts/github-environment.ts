@@ -44,6 +44,8 @@ const GITHUB_KEYS: readonly string[] = [
   "workspace",
 ];
 
+const GITHUB_NAMES = GITHUB_KEYS.map((key) => [key, `GITHUB_${key.toUpperCase()}`] as const);
+
 /**
  * The variables `GITHUB_*` and `RUNNER_*` of a step: what the contexts have of GitHub's list, each with its text. They win over
  * everything that an author sets. A value of a context that is `null` gives no variable.
@@ -53,7 +55,7 @@ export function githubEnvironment(
   runner: Readonly<Record<string, Value>>,
 ): Record<string, string> {
   const environment = createObject<string>();
-  for (const key of GITHUB_KEYS) setScalar(environment, `GITHUB_${key.toUpperCase()}`, github[key]);
+  for (const [key, name] of GITHUB_NAMES) setScalar(environment, name, github[key]);
   for (const [key, value] of Object.entries(runner)) setScalar(environment, `RUNNER_${key.toUpperCase()}`, value);
   return environment;
 }

@@ -1,6 +1,6 @@
 import { childOf, Report, type YamlNode } from "@steps/source";
-import { type Diagnostic, nearest, quote } from "@steps/model/diagnostic";
-import type { GithubCode } from "../action-rules.ts";
+import { nearest, quote } from "@steps/model/diagnostic";
+import type { GithubCode, GithubDiagnostic } from "../action-rules.ts";
 import { literalOf, scalarText } from "../reading/texts.ts";
 import type { Reading } from "../reading/reading.ts";
 import type { JobEntry } from "../workflow/workflow-file.ts";
@@ -12,9 +12,9 @@ export interface WorkflowCall {
   readonly jobId: string;
   readonly reference: WorkflowReference;
   /** Compares the call with what the workflow takes; without one the workflow cannot be called. */
-  readonly check: (callable: CallableWorkflow | undefined) => readonly Diagnostic[];
+  readonly check: (callable: CallableWorkflow | undefined) => readonly GithubDiagnostic[];
   /** A diagnostic at the place of `uses`: the workflow cannot be had. */
-  readonly missing: (message: string, hint?: string) => Diagnostic;
+  readonly missing: (message: string, hint?: string) => GithubDiagnostic;
 }
 
 /** Reads the call of a job. `undefined`: it makes none, or `uses` is malformed, which was reported. */
@@ -28,10 +28,10 @@ export function readWorkflowCall(reading: Reading, job: JobEntry): WorkflowCall 
     reading.report.error(node, { code: "invalid-call", ...reference });
     return undefined;
   }
-  const one = (at: YamlNode, message: string, hint?: string): Diagnostic => {
-    const report = new Report<GithubCode>();
+  const one = (at: YamlNode, message: string, hint?: string): GithubDiagnostic => {
+    const report = new Report<GithubCode, GithubDiagnostic["code"]>();
     report.error(at, { code: "invalid-call", message, hint });
-    return report.finish()[0] as Diagnostic;
+    return report.finish()[0] as GithubDiagnostic;
   };
   return {
     jobId: job.id,
@@ -46,8 +46,8 @@ interface Called {
   readonly callable: CallableWorkflow | undefined;
 }
 
-function checkCall({ value }: JobEntry, uses: YamlNode, { text, callable }: Called): readonly Diagnostic[] {
-  const report = new Report<GithubCode>();
+function checkCall({ value }: JobEntry, uses: YamlNode, { text, callable }: Called): readonly GithubDiagnostic[] {
+  const report = new Report<GithubCode, GithubDiagnostic["code"]>();
   if (callable === undefined) {
     const hint = "Add workflow_call to the events of that workflow.";
     report.error(uses, { code: "invalid-call", message: `The workflow ${quote(text)} cannot be called`, hint });

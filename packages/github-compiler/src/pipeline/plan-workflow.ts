@@ -1,7 +1,7 @@
+import type { GithubDiagnostic } from "../action-rules.ts";
 import { childOf, type YamlMapping } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
 import { createObject, type Value } from "@steps/model";
-import type { Diagnostic } from "@steps/model/diagnostic";
 import type { JobResults, PipelineJob } from "@steps/pipeline";
 import { readTexts } from "../reading/read-texts.ts";
 import { createReading, type Reading } from "../reading/reading.ts";
@@ -24,7 +24,7 @@ export interface PlannedWorkflow {
   /** The name of the workflow. Absent when it has none. */
   readonly name: string | undefined;
   /** Everything that is wrong with the file, as far as it does not depend on what jobs hand on. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly GithubDiagnostic[];
   /** The calls that its jobs make, whose workflows have to be there before the first job starts. */
   readonly calls: readonly WorkflowCall[];
   /** The inputs and secrets that the workflow takes from a job that calls it; absent when it cannot be called. */

@@ -1,13 +1,6 @@
-import {
-  readYaml,
-  type YamlMapping,
-  type YamlNode,
-  escapePointer,
-  type Places,
-  positionIn,
-  Report,
-} from "@steps/source";
+import { readYaml, type YamlMapping, type YamlNode, type Places, positionIn, Report } from "@steps/source";
 import type { Position, Source } from "@steps/model/diagnostic";
+import { escapePointer } from "@steps/model/value";
 import type { GithubCode, GithubReport } from "../action-rules.ts";
 
 /** The state that the readers of one file share. */

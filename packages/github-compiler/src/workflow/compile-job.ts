@@ -1,8 +1,9 @@
+import type { GithubDiagnostic } from "../action-rules.ts";
 import { childOf, type YamlNode } from "@steps/source";
 import type { Contexts } from "@steps/github-language";
-import { createObject, type Value } from "@steps/model";
+import { checkOptionNames, type OptionNames, createObject, type Value } from "@steps/model";
 import type { OutputSpec, SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic, Position, Source } from "@steps/model/diagnostic";
+import type { Position, Source } from "@steps/model/diagnostic";
 import { UNKNOWN_INPUTS, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { entriesOf, reportUnknownKey } from "../reading/mapping.ts";
 import { createReading, placeAt, positionsOf, type Reading } from "../reading/reading.ts";
@@ -15,7 +16,7 @@ import { type ChosenJob, chooseInstance } from "./choose-instance.ts";
 import { checkJobKeys, readJobFacts, type WorkflowJob } from "./job-facts.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 import { readWorkflowInputs } from "./workflow-inputs.ts";
-import type { CompileWorkflowJobOptions, WorkflowOptions } from "./workflow-options.ts";
+import { type CompileWorkflowJobOptions, WORKFLOW_OPTION_NAMES, type WorkflowOptions } from "./workflow-options.ts";
 
 /** The result of `compileWorkflowJob()`. */
 export interface CompiledWorkflowJob {
@@ -24,10 +25,16 @@ export interface CompiledWorkflowJob {
   /** `undefined` when there are errors. */
   readonly job: WorkflowJob | undefined;
   /** In the order of the text. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly GithubDiagnostic[];
   /** The place of a JSON pointer into the encoded baseline, or of the nearest part around it. */
   readonly positionOf: (pointer: string) => Position | undefined;
 }
+
+const OPTION_NAMES: OptionNames<CompileWorkflowJobOptions> = {
+  jobName: true,
+  matrix: true,
+  ...WORKFLOW_OPTION_NAMES,
+};
 
 /**
  * Compiles one job of a workflow to a list of steps with a `github` part, whose texts are in GitHub's language. Matrix, name,
@@ -35,6 +42,7 @@ export interface CompiledWorkflowJob {
  * is every key that has no effect.
  */
 export function compileWorkflowJob(source: Source, options: CompileWorkflowJobOptions = {}): CompiledWorkflowJob {
+  checkOptionNames("compileWorkflowJob()", options, OPTION_NAMES);
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
   return finishJob(reading, file === undefined ? undefined : compileChosen(reading, file, options));
@@ -118,7 +126,7 @@ function defineJob(reading: Reading, file: WorkflowFile, parts: JobParts): SpecD
   const { chosen, contexts, outputs, facts } = parts;
   const { value } = chosen.job;
   const { container, services } = facts;
-  // `github` is made by who runs the job.
+  // `github` is made by whoever runs the job.
   const { strategy = null, matrix = null, needs = null, inputs = null, vars = null } = contexts;
   const defaults = { ...readDefaults(reading, file.root), ...readDefaults(reading, value, contexts) };
   return {

@@ -1,4 +1,6 @@
-import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import { checkOptionNames } from "@steps/model";
+import type { GithubDiagnostic } from "../action-rules.ts";
+import type { Source } from "@steps/model/diagnostic";
 import { createReading } from "../reading/reading.ts";
 import { textOf } from "../reading/texts.ts";
 import { earlyContexts } from "./compile-job.ts";
@@ -7,7 +9,7 @@ import { readInstances } from "./job-instances.ts";
 import type { MatrixValues } from "./matrix.ts";
 import { readWorkflow } from "./workflow-file.ts";
 import { eventsOf } from "./workflow-inputs.ts";
-import type { WorkflowOptions } from "./workflow-options.ts";
+import { WORKFLOW_OPTION_NAMES, type WorkflowOptions } from "./workflow-options.ts";
 
 /** A job of a workflow, with its instances. */
 export interface ListedJob {
@@ -34,10 +36,11 @@ export function listWorkflowJobs(
   options: WorkflowOptions = {},
 ): {
   readonly jobs: readonly ListedJob[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly GithubDiagnostic[];
   /** The names in `on`. */
   readonly events: readonly string[];
 } {
+  checkOptionNames("listWorkflowJobs()", options, WORKFLOW_OPTION_NAMES);
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
   if (file === undefined) return { jobs: [], diagnostics: reading.report.finish(), events: [] };

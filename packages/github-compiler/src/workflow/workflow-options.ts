@@ -1,4 +1,4 @@
-import type { Value } from "@steps/model";
+import type { OptionNames, Value } from "@steps/model";
 
 /** The facts that are known of a run before a job starts. */
 export interface WorkflowOptions {
@@ -18,6 +18,16 @@ export interface WorkflowOptions {
   /** Without it: that of the inputs that the workflow declares. */
   readonly eventName?: string;
 }
+
+export const WORKFLOW_OPTION_NAMES: OptionNames<WorkflowOptions> = {
+  inputs: true,
+  vars: true,
+  github: true,
+  needs: true,
+  isCalled: true,
+  hasUnknownInputs: true,
+  eventName: true,
+};
 
 /** The options of `compileWorkflowJob()`. */
 export interface CompileWorkflowJobOptions extends WorkflowOptions {

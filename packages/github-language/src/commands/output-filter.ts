@@ -18,7 +18,7 @@ const CR = 0x0d;
 // The number of streams of an interpreter that have not ended. Open groups are closed with the last of them.
 const openStreams = new WeakMap<Interpreter, number>();
 
-const NOTHING: Uint8Array = new Uint8Array(0);
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * The place of the next byte: at the start of a line; in a line whose start has been printed, where only a command of
@@ -54,7 +54,7 @@ export function createOutputFilter(interpreter: Interpreter): OutputFilter {
     interpreter,
     stream: {},
     place: "start",
-    held: Buffer.alloc(0),
+    held: NOTHING,
     heldBytes: 0,
     isHeldToEnd: false,
     afterReturn: undefined,
@@ -92,10 +92,13 @@ function push(state: State, chunk: Uint8Array): Uint8Array {
 
 function end(state: State): Uint8Array {
   const { interpreter } = state;
-  const bytes = takeHeld(state);
-  const text = bytes.toString("utf8");
-  const result = text === "" ? text : interpreter.line(text, state.stream);
-  const parts: Uint8Array[] = [result === text ? bytes : Buffer.from(result ?? "", "utf8")];
+  const parts: Uint8Array[] = [];
+  if (state.heldBytes > 0) {
+    const bytes = takeHeld(state);
+    const text = bytes.toString("utf8");
+    const result = interpreter.line(text, state.stream);
+    parts.push(result === text ? bytes : Buffer.from(result ?? "", "utf8"));
+  }
   const others = (openStreams.get(interpreter) ?? 1) - 1;
   openStreams.set(interpreter, others);
   const closing = others === 0 ? interpreter.close() : undefined;
@@ -200,7 +203,7 @@ function release(state: State, parts: Uint8Array[]): void {
 
 function takeHeld(state: State): Buffer {
   const bytes = state.held.subarray(0, state.heldBytes);
-  state.held = Buffer.alloc(0);
+  state.held = NOTHING;
   state.heldBytes = 0;
   state.isHeldToEnd = false;
   return bytes;

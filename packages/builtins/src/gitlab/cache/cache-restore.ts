@@ -6,7 +6,7 @@ import { entryPath, openArchive, touchEntry } from "../store/entry-store.ts";
 import { CACHE_ARCHIVE, type CacheItem, readCacheItems } from "./cache-items.ts";
 import { cacheKey, cleanKey } from "./cache-key.ts";
 
-/** `gitlab/cache-restore`: unpacks the caches of a job into the project. What goes wrong is a warning, never a failure. */
+/** `gitlab/cache-restore`: unpacks the caches of a job into the project. Everything that goes wrong is a warning, never a failure. */
 export async function restoreCaches(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
   const store = textOf(inputs, "cache_dir");
   const last = optionalText(inputs, "fallback_key");

@@ -13,7 +13,7 @@ import { entryPath, openArchive, publishEntry } from "../store/entry-store.ts";
 import { CACHE_ARCHIVE, type CacheItem, readCacheItems } from "./cache-items.ts";
 import { cacheKey } from "./cache-key.ts";
 
-/** `gitlab/cache-save`: keeps files for later runs of jobs with the same key. What goes wrong is a warning. */
+/** `gitlab/cache-save`: keeps files for later runs of jobs with the same key. A failure is a warning. */
 export async function saveCaches(inputs: Inputs, place: BuiltinPlace): Promise<GitlabResult> {
   const store = textOf(inputs, "cache_dir");
   const level = compressionLevel(inputs, place);

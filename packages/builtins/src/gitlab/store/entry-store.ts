@@ -135,7 +135,7 @@ export function touchEntry({ dir }: StoreEntry): void {
   }
 }
 
-/** Removes an entry. Who reads it meanwhile may find it gone. Gives `false` where there is none. */
+/** Removes an entry. Whoever reads it meanwhile may find it gone. Gives `false` where there is none. */
 export async function removeEntry(path: string): Promise<boolean> {
   if (linkOf(path) === undefined) return false;
   rmSync(path, { force: true });
