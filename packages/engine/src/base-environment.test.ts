@@ -9,6 +9,8 @@ const env = {
 describe("the environment of a run", () => {
   test("starts from the names that every step gets", () => {
     expect({ ...ambientEnvironment(env) }).toEqual({ HOME: "/h", PATH: "/bin", LANG: "C" });
+    const machine = { https_proxy: "http://proxy", NODE_EXTRA_CA_CERTS: "/ca.pem", GIT_SSL_CAINFO: "/ca.pem" };
+    expect({ ...ambientEnvironment({ ...env, ...machine }) }).toMatchObject(machine);
   });
 
   test("keeps the variables of the job apart", () => {

@@ -6,8 +6,9 @@ type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the operating system that every step gets; the rest has to be named by the step or its caller. */
 const AMBIENT_NAMES: readonly string[] = [
-  "HOME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "NO_PROXY", "PATH", "SHELL", "TERM",
-  "TMPDIR", "TZ", "USER", "all_proxy", "http_proxy", "https_proxy", "no_proxy",
+  "GIT_SSL_CAINFO", "HOME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "NODE_EXTRA_CA_CERTS",
+  "NO_PROXY", "PATH", "SHELL", "SSL_CERT_DIR", "SSL_CERT_FILE", "TERM", "TMPDIR", "TZ", "USER", "all_proxy", "http_proxy",
+  "https_proxy", "no_proxy",
 ]; // oxfmt-ignore
 
 /** Prefixes of the variables that a CI system gives a job. */

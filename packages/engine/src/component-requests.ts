@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath } from "@steps/platform/runtime";
 import type { LoadFrom } from "@steps/executor";
 import { mapObject, revealString } from "@steps/model";
 import type { EnvironmentRecord } from "@steps/model/environment";
@@ -15,7 +15,7 @@ const REGISTRY_VARIABLES = [
   "CI_SERVER_HOST",
 ];
 
-/** Job variables are no environment, but GitLab puts the credentials of registries there for who fetches. */
+/** Job variables are no environment, but GitLab puts the credentials of registries there for whoever fetches. */
 export function registryVariables(vars: EnvironmentRecord = {}): EnvironmentRecord {
   return Object.fromEntries(
     REGISTRY_VARIABLES.flatMap((name) => (vars[name] === undefined ? [] : [[name, vars[name]]])),

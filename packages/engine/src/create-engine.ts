@@ -1,15 +1,14 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { CacheOptions, ComponentCache } from "@steps/cache";
 import type { TraceJson } from "@steps/proto";
 import type { LoadedStep, PipeReserve, Reaper, Spawner } from "@steps/executor";
 import type { StepReference } from "@steps/model/reference";
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { CheckedTree, CheckReference, CheckRoot } from "./check/check-steps.ts";
 import type { ComponentSource } from "./components/component-source.ts";
 import type { Lock } from "./components/lock.ts";
 import { lockedCache } from "./components/locked-cache.ts";
 import { sourcedCache } from "./components/sourced-cache.ts";
-import { privateDirectory, userDirectories } from "./directories.ts";
+import { userDirectories } from "./directories.ts";
 import type { TraceSync } from "./journal-file.ts";
 import { lazyCache } from "./lazy-cache.ts";
 import type { LoadOptions } from "./load-options.ts";
@@ -75,8 +74,25 @@ export interface Engine extends AsyncDisposable {
   check(root: CheckRoot | CheckReference, options: LoadOptions): Promise<CheckedTree>;
 }
 
+const OPTION_NAMES: OptionNames<EngineOptions> = {
+  runner: true,
+  program: true,
+  pipeReserve: true,
+  reaper: true,
+  spawner: true,
+  cacheDir: true,
+  stateDir: true,
+  traceSync: true,
+  env: true,
+  cache: true,
+  allowedExports: true,
+  sources: true,
+  lock: true,
+};
+
 /** Puts compiler, cache, executor and trace together. One engine serves one job: versions that may move are looked up once. */
 export function createEngine(options: EngineOptions): Engine {
+  checkOptionNames("createEngine()", options, OPTION_NAMES);
   const env = options.env ?? process.env;
   const directories = userDirectories(env);
   const stateDir = options.stateDir ?? directories.state;
@@ -127,22 +143,11 @@ async function load(
   reference: StepReference,
   options: LoadOptions & { readonly baseDir: string },
 ): Promise<LoadedStep> {
-  const tmpDir = mkdtempSync(join(privateDirectory(context.stateDir), "load-"));
-  try {
-    const { cache, program, hasLegacyRefs } = context;
-    const loader = new StepLoader({
-      ...options,
-      cache,
-      hasLegacyRefs,
-      tmpDir,
-      ...(program === undefined ? {} : { program }),
-    });
-    return await loader.load(
-      reference,
-      { dir: options.baseDir, root: undefined },
-      { signal: options.signal, path: "", env: {}, inputNames: [] },
-    );
-  } finally {
-    rmSync(tmpDir, { recursive: true, force: true });
-  }
+  const { cache, program, hasLegacyRefs, stateDir } = context;
+  const loader = new StepLoader({ ...options, cache, hasLegacyRefs, tmpDir: stateDir, isReadOnly: true, program });
+  return await loader.load(
+    reference,
+    { dir: options.baseDir, root: undefined },
+    { signal: options.signal, path: "", env: {}, inputNames: [] },
+  );
 }

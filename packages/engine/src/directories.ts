@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { describeFolderError, folderProblem, makePrivateFolder } from "@steps/platform";
+import { describeFolderError, folderProblem, isPrivateFolder, makePrivateFolder } from "@steps/platform";
 import { EngineError } from "./engine-error.ts";
 
 /** The directories of a runner for files that outlive a run. */
@@ -54,6 +54,7 @@ export function privateDirectory(path: string): string {
 
 function makeAndLook(path: string): string | undefined {
   try {
+    if (isPrivateFolder(path)) return undefined;
     makePrivateFolder(path);
     return folderProblem(path);
   } catch (cause) {

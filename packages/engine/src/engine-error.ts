@@ -1,3 +1,5 @@
+import type { CompilerDiagnostic } from "@steps/compiler";
+import type { GithubDiagnostic } from "@steps/github-compiler";
 import { StepsError } from "@steps/model";
 import type { Diagnostic } from "@steps/model/diagnostic";
 
@@ -19,14 +21,17 @@ export type EngineErrorCode =
   | "NOT_LOCKED"
   | "LOG_LEVEL_INVALID";
 
+/** A diagnostic of a file that was loaded: a step file or the manifest of an action. */
+export type LoadDiagnostic = Diagnostic<CompilerDiagnostic["code"] | GithubDiagnostic["code"]>;
+
 /** An error that keeps a run from being put together. */
 export class EngineError extends StepsError<EngineErrorCode> {}
 
 /** A step's files do not compile. All that is wrong with them is in `diagnostics`. */
 export class CompileError extends EngineError {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly LoadDiagnostic[];
 
-  constructor(name: string, diagnostics: readonly Diagnostic[]) {
+  constructor(name: string, diagnostics: readonly LoadDiagnostic[]) {
     const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
     const first = errors[0]?.message ?? "unknown error";
     const more = errors.length > 1 ? ` and ${errors.length - 1} more` : "";

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest, ResolvedComponent } from "@steps/cache";
-import { compileStepFile, type Compiled } from "@steps/compiler";
+import type { Compiled } from "@steps/compiler";
 import type { LoadedStep, LoadFrom, LoadStep } from "@steps/executor";
 import { isStepsError } from "@steps/model";
 import { encodeSpecDefinition } from "@steps/model/baseline";
 import type { SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic, Source } from "@steps/model/diagnostic";
+import type { Source } from "@steps/model/diagnostic";
 import type { EnvironmentRecord } from "@steps/model/environment";
 import type { Resource } from "@steps/model/event";
 import {
@@ -20,11 +20,12 @@ import { decodeSource } from "@steps/model/utf8";
 import { type ComponentReference, fetchedKindOf, isComponentReference } from "@steps/model/kinds";
 import { digestOf } from "@steps/platform";
 import { BUILTIN_NAMES, builtinStep, gitlabScriptStep, scriptStep, shellFunctions } from "@steps/builtins";
-import { CompileError, EngineError } from "./engine-error.ts";
+import { CompileError, EngineError, type LoadDiagnostic } from "./engine-error.ts";
 import { registryVariables, requestPlace } from "./component-requests.ts";
 import { projectNames } from "./github/project-names.ts";
 import type { ActionTools } from "./github/load-action.ts";
 import { PrivateCopy } from "./private-copy.ts";
+import { compileSource, nameOfFile } from "./step-source.ts";
 import { assertInside, findStepFile, isStepNotFound, type StepFile } from "./find-step-file.ts";
 
 export interface LoaderOptions {
@@ -39,6 +40,8 @@ export interface LoaderOptions {
   readonly hasNativeCheckout?: boolean;
   /** Private copies of fetched components are made below it. */
   readonly tmpDir: string;
+  /** When true, nothing of what is loaded will run: components are read where the cache has them, and not copied. Default: false. */
+  readonly isReadOnly?: boolean;
   /** When true, unknown keys are warnings instead of errors. Default: false. */
   readonly isLenient?: boolean;
   /** When true, inputs and outputs without a type are errors. Default: false. */
@@ -49,7 +52,7 @@ export interface LoaderOptions {
   readonly hasLegacyRefs?: boolean;
   /** Replay: what a component must be. Absent for the ordinary run. */
   readonly pin?: (request: ComponentRequest) => Resource;
-  readonly onDiagnostics?: (stepPath: string, diagnostics: readonly Diagnostic[]) => void;
+  readonly onDiagnostics?: (stepPath: string, diagnostics: readonly LoadDiagnostic[]) => void;
   readonly onNote?: (stepPath: string, code: string, message: string) => void;
   readonly onProgress?: (stepPath: string, reference: string, progress: FetchProgress) => void;
 }
@@ -124,8 +127,7 @@ export class StepLoader {
     }
     const found = findStepFile(dir, reference.file, undefined);
     const component = await this.#resolve({ kind: "local", dir: found.dir }, reference, options);
-    const shown = relative(process.cwd(), join(found.dir, found.file));
-    const name = shown.startsWith("..") ? join(found.dir, found.file) : shown;
+    const name = nameOfFile(found);
     return this.#compile(
       found,
       { root: found.dir, resource: component.resource, name, isLocal: true, component },
@@ -270,7 +272,8 @@ export class StepLoader {
   #copy(component: ResolvedComponent): PrivateCopy {
     let copy = this.#copies.findLast((known) => known.source === component.dir);
     if (copy?.serves(component) !== true) {
-      copy = new PrivateCopy(component, component.isInPlace === true ? component.dir : this.#newRoot());
+      const isUsedInPlace = component.isInPlace === true || this.#options.isReadOnly === true;
+      copy = new PrivateCopy(component, isUsedInPlace ? component.dir : this.#newRoot());
       this.#copies.push(copy);
     }
     copy.resource = component.resource;
@@ -323,8 +326,7 @@ export class StepLoader {
     const key = `${source.name}\0${source.malformed?.byte ?? ""}\0${source.text}`;
     let compiled = this.#compiled.get(key);
     if (compiled === undefined) {
-      const { isLenient, requiresTypes } = this.#options;
-      compiled = compileStepFile(source, { isLenient: isLenient === true, requiresTypes: requiresTypes === true });
+      compiled = compileSource(source, this.#options);
       this.#compiled.set(key, compiled);
     }
     return compiled;

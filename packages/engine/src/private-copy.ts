@@ -7,7 +7,7 @@ import { treeSignature } from "./tree-signature.ts";
  * reaching the next job. It is made when something of it is to run.
  */
 export class PrivateCopy {
-  /** Absolute; nothing is there before `bring()`. A component that is used in place is its own copy. */
+  /** Absolute; nothing is there before `bring()`. A component that is used in place, or only read, is its own copy. */
   readonly root: string;
   /** The tree in the cache: to be read, never run. */
   readonly source: string;
@@ -34,6 +34,7 @@ export class PrivateCopy {
   readonly bring = (): Promise<void> => (this.#bringing ??= this.#bring());
 
   async #bring(): Promise<void> {
+    if (this.root === this.source) return;
     await this.#component.copyTo(this.root);
     this.#signature = treeSignature(this.root);
   }

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import {
+  checkOptionNames,
+  type OptionNames,
   isStepsError,
   type Job,
   mapObject,
@@ -85,6 +87,22 @@ export function planReplay(trace: TraceJson): PlannedComponent[] {
     .map((resource) => ({ resource, location: resource.uri ?? "" }));
 }
 
+const OPTION_NAMES: OptionNames<ReplayOptions> = {
+  secrets: true,
+  inputs: true,
+  workDir: true,
+  baseDir: true,
+  workspace: true,
+  countsDrift: true,
+  ignore: true,
+  timeoutMs: true,
+  graceMs: true,
+  github: true,
+  hurry: true,
+  hooks: true,
+  signal: true,
+};
+
 /**
  * Runs a trace again with exactly the components and inputs it names: verifies before, compares after. Nothing runs if
  * the trace was changed, a value is missing, or a component is not what it was.
@@ -92,6 +110,7 @@ export function planReplay(trace: TraceJson): PlannedComponent[] {
  * @throws {TraceError} VERSION_UNSUPPORTED, before anything else
  */
 export async function replay(context: RunContext, trace: TraceJson, options: ReplayOptions): Promise<ReplayReport> {
+  checkOptionNames("replay()", options, OPTION_NAMES);
   const traceId = trace.traceId ?? "";
   const report = (
     verdict: ReplayVerdict,

@@ -1,19 +1,19 @@
-import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdir,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Reaper } from "@steps/executor";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
+import { randomHex } from "@steps/platform/runtime";
 import { privateDirectory } from "./directories.ts";
 
 /** The private directory of one run: its journal, its logs, and what its steps need while they run. */
@@ -41,7 +41,7 @@ let ownName: string | undefined;
 
 /** Makes the directory of a new run below the state directory. Names sort by time. */
 export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): RunDirectory {
-  const traceId = randomBytes(16).toString("hex");
+  const traceId = randomHex(16);
   const runs = runsDirectory(stateDir, kind);
   const path = join(runs, `${new Date().toISOString().replaceAll(/[-:.]/g, "")}-${traceId}`);
   mkdirSync(path, { mode: 0o700 });
@@ -86,7 +86,7 @@ const FORGOTTEN = "forgotten-";
 // In one folder, so that one program removes them all, one after the other.
 function forget(old: readonly RunDirectory[], runs: string, reaper: Pick<Reaper, "removeTree"> | undefined): void {
   if (old.length === 0) return;
-  const folder = join(runs, `${FORGOTTEN}${randomBytes(8).toString("hex")}`);
+  const folder = join(runs, `${FORGOTTEN}${randomHex(8)}`);
   mkdirSync(folder, { mode: 0o700 });
   for (const { path } of old) {
     try {
@@ -107,9 +107,14 @@ export function removeTemporary(directory: RunDirectory): void {
 }
 
 /** The same on another thread; it never rejects. */
-export async function removeTemporaryBeside(directory: RunDirectory): Promise<void> {
-  // Most jobs leave it empty.
-  await rmdir(directory.tmp).catch(() => removeTemporary(directory));
+export function removeTemporaryBeside(directory: RunDirectory): Promise<void> {
+  return new Promise((resolve) => {
+    // Most jobs leave it empty.
+    rmdir(directory.tmp, (error) => {
+      if (error) removeTemporary(directory);
+      resolve();
+    });
+  });
 }
 
 function isLongClosed(directory: RunDirectory): boolean {

@@ -1,13 +1,22 @@
 import type { ComponentCache, ComponentRequest } from "@steps/cache";
 import { execute, type PipeReserve, Reaper, type Spawner } from "@steps/executor";
-import { exitCodeOf, type Job, mapObject, type Outcome, type RuntimeString, sensitive } from "@steps/model";
-import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
+import {
+  checkOptionNames,
+  exitCodeOf,
+  type Job,
+  mapObject,
+  type OptionNames,
+  type Outcome,
+  type RuntimeString,
+  sensitive,
+} from "@steps/model";
+import { formatDiagnostic } from "@steps/model/diagnostic";
 import type { Resource, RunNote, StepEvent } from "@steps/model/event";
 import type { StepResultJson, TraceJson } from "@steps/proto";
 import { createRecorder, createResultTree, type Recorder } from "@steps/trace";
 import { createJournal, type JournalEvent } from "@steps/trace/journal";
 import { createMasker, createRedactor, type Masker } from "@steps/trace/mask";
-import type { EngineError } from "./engine-error.ts";
+import type { EngineError, LoadDiagnostic } from "./engine-error.ts";
 import { foldJournal } from "./fold-journal.ts";
 import type { ComponentSource } from "./components/component-source.ts";
 import type { GithubOptions } from "./github/github-options.ts";
@@ -99,6 +108,20 @@ export interface RunContext {
   readonly spawner: Spawner | undefined;
 }
 
+const OPTION_NAMES: OptionNames<RunOptions> = {
+  job: true,
+  github: true,
+  maskTokens: true,
+  timeoutMs: true,
+  graceMs: true,
+  hurry: true,
+  isLenient: true,
+  logLimits: true,
+  notes: true,
+  unbegun: true,
+  parentTraceId: true,
+  pin: true,
+};
 const DEFAULT_GRACE_MS = 10_000;
 const MAX_JOB_LOG_BYTES = 1024 * 1024 * 1024;
 
@@ -109,6 +132,7 @@ export async function run(
   hooks: RunHooks,
   signal: AbortSignal,
 ): Promise<RunResult> {
+  checkOptionNames("run()", options, OPTION_NAMES);
   const job = withMarkedGrants(options.job);
   const directory = createRunDirectory(context.stateDir);
   await using journal = new JournalFile(directory.journal, context.traceSync, createJournal);
@@ -299,7 +323,7 @@ async function executeJob(context: RunContext, options: RunOptions, parts: RunPa
 }
 
 function noteDiagnostics(
-  diagnostics: readonly Diagnostic[],
+  diagnostics: readonly LoadDiagnostic[],
   note: (level: "warning" | "error", text: string) => void,
 ): void {
   for (const diagnostic of diagnostics) {

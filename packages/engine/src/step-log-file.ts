@@ -1,9 +1,8 @@
-import { createHash, type Hash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { stateFailure } from "./directories.ts";
 import type { LogStreamDigest, LogSummary } from "@steps/model/event";
-import { sha256 } from "@steps/platform";
+import { sha256, StreamHash } from "@steps/platform";
 import type { Masker, MaskStream } from "@steps/trace/mask";
 
 type StreamName = "stdout" | "stderr";
@@ -50,7 +49,8 @@ export class StepLogFile {
   readonly #path: string;
   readonly #file: string;
   readonly #options: StepLogOptions;
-  readonly #streams: Record<StreamName, LogStream>;
+  /** Those that the step has written to. */
+  readonly #streams: Partial<Record<StreamName, LogStream>> = {};
   #log = -1;
   #index = -1;
   #start = 0n;
@@ -63,23 +63,28 @@ export class StepLogFile {
     this.#path = stepPath;
     this.#file = join("logs", `${this.#name()}.log`);
     this.#options = options;
-    this.#streams = { stdout: new LogStream(options.masker), stderr: new LogStream(options.masker) };
   }
 
   write(stream: StreamName, chunk: Uint8Array): void | Promise<void> {
-    return this.#take(stream, this.#streams[stream].mask.push(chunk));
+    return this.#take(stream, this.#streamOf(stream).mask.push(chunk));
   }
 
   async close(): Promise<LogSummary | undefined> {
-    await this.#take("stdout", this.#streams.stdout.mask.end());
-    await this.#take("stderr", this.#streams.stderr.mask.end());
+    if (this.#streams.stdout === undefined && this.#streams.stderr === undefined) return undefined;
+    const [stdout, stderr] = [this.#streamOf("stdout"), this.#streamOf("stderr")];
+    let digests: Readonly<Record<StreamName, LogStreamDigest>>;
+    try {
+      await this.#take("stdout", stdout.mask.end());
+      await this.#take("stderr", stderr.mask.end());
+    } finally {
+      this.#closeFiles();
+      // A digest that nobody asks for would keep its thread.
+      digests = { stdout: await stdout.digest(), stderr: await stderr.digest() };
+    }
     if (this.#log === -1) return undefined;
-    closeSync(this.#log);
-    closeSync(this.#index);
     const inline = this.#inline;
     return {
-      stdout: this.#streams.stdout.digest(),
-      stderr: this.#streams.stderr.digest(),
+      ...digests,
       file: this.#file,
       indexFile: join("logs", `${this.#name()}.idx`),
       storedBytes: this.#stored,
@@ -88,18 +93,24 @@ export class StepLogFile {
     };
   }
 
+  #streamOf(stream: StreamName): LogStream {
+    return (this.#streams[stream] ??= new LogStream(this.#options.masker));
+  }
+
   #take(stream: StreamName, bytes: Uint8Array): void | Promise<void> {
     if (bytes.length === 0) return undefined;
     const offset = this.#stored;
+    let hashed: void | Promise<void>;
     try {
       if (this.#log === -1) this.#open();
-      this.#streams[stream].count(bytes);
+      hashed = this.#streamOf(stream).count(bytes);
       this.#store(stream, bytes);
     } catch (error) {
       throw stateFailure(join(this.#dir, `${this.#name()}.log`), error);
     }
     const stored = { file: this.#file, offset, bytes: this.#stored - offset };
-    return this.#options.onOutput?.(stream, bytes, this.#path, stored);
+    const shown = this.#options.onOutput?.(stream, bytes, this.#path, stored);
+    return hashed === undefined ? shown : Promise.all([hashed, shown]).then(() => {});
   }
 
   #store(stream: StreamName, bytes: Uint8Array): void {
@@ -130,6 +141,10 @@ export class StepLogFile {
     this.#start = process.hrtime.bigint();
   }
 
+  #closeFiles(): void {
+    for (const file of [this.#log, this.#index]) if (file !== -1) closeSync(file);
+  }
+
   #name(): string {
     return this.#path === "" ? "job" : this.#path.replaceAll("/", ".");
   }
@@ -138,7 +153,7 @@ export class StepLogFile {
 /** One stream: its mask, and what is known of its masked bytes. */
 class LogStream {
   readonly mask: MaskStream;
-  #hash: Hash | undefined;
+  #hash: StreamHash | undefined;
   #bytes = 0;
   #lines = 0;
   #endsLine = true;
@@ -147,16 +162,16 @@ class LogStream {
     this.mask = masker.stream();
   }
 
-  count(bytes: Uint8Array): void {
-    this.#hash ??= createHash("sha256");
-    this.#hash.update(bytes);
+  count(bytes: Uint8Array): void | Promise<void> {
     this.#bytes += bytes.length;
     for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) this.#lines += 1;
     this.#endsLine = bytes.at(-1) === 10;
+    this.#hash ??= new StreamHash();
+    return this.#hash.update(bytes);
   }
 
-  digest(): LogStreamDigest {
+  async digest(): Promise<LogStreamDigest> {
     if (this.#hash === undefined) return EMPTY;
-    return { sha256: this.#hash.digest("hex"), bytes: this.#bytes, lines: this.#lines + (this.#endsLine ? 0 : 1) };
+    return { sha256: await this.#hash.digest(), bytes: this.#bytes, lines: this.#lines + (this.#endsLine ? 0 : 1) };
   }
 }

@@ -38,7 +38,8 @@ interface Loaded {
 async function load(include: string, options: Options): Promise<Loaded> {
   const includes = open(options);
   const source = { name: ".gitlab-ci.yml", text: `include: ${include}\nown: {script: s}\n` };
-  const { pipeline, diagnostics } = await loadPipeline(source, { ...includes, variables: { DIR: "ci" } });
+  const { loadFile, listFiles } = includes;
+  const { pipeline, diagnostics } = await loadPipeline(source, { loadFile, listFiles, variables: { DIR: "ci" } });
   return {
     jobs: [...(pipeline?.jobs.keys() ?? [])],
     messages: diagnostics.map(({ message }) => message),

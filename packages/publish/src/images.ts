@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +9,31 @@ import type { BuildOptions, BuiltLayout } from "./build-image.ts";
 import type { Published, PublishOptions } from "./publish-image.ts";
 import { checkVersion } from "./version-tags.ts";
 
+const OPTION_NAMES: OptionNames<BuildOptions> = {
+  version: true,
+  common: true,
+  platforms: true,
+  labels: true,
+  baseDir: true,
+  createdAtS: true,
+  signal: true,
+};
+
+const PUBLISH_OPTION_NAMES: OptionNames<Omit<PublishOptions, "scratch">> = {
+  archive: true,
+  registry: true,
+  repository: true,
+  tag: true,
+  version: true,
+  env: true,
+  onProgress: true,
+  signal: true,
+};
+
+const PROMOTE_OPTION_NAMES: OptionNames<
+  Omit<PublishOptions, "scratch" | "archive" | "tag"> & { readonly version: string }
+> = { registry: true, repository: true, version: true, env: true, onProgress: true, signal: true };
+
 /**
  * Builds an image into a file in the OCI layout, or into a new or empty folder where the name does not end in `.tar`.
  * Any client of OCI registries reads it; the same input gives the same bytes.
@@ -15,6 +41,7 @@ import { checkVersion } from "./version-tags.ts";
  * @throws {BuildError} FILES_INVALID, IMAGE_INVALID @throws {TransferError} UNSAFE_ENTRY, ARCHIVE_TOO_LARGE, CANCELLED
  */
 export async function buildImageArchive(output: string, options: BuildOptions): Promise<Pick<BuiltLayout, "digest">> {
+  checkOptionNames("buildImageArchive()", options, OPTION_NAMES);
   const { buildImage } = await import("./build-image.ts");
   const path = resolve(output);
   if (path.endsWith(".tar")) {
@@ -46,6 +73,7 @@ export async function buildImageArchive(output: string, options: BuildOptions): 
  * @throws {TransferError} AUTH_FAILED, TRANSPORT, CANCELLED
  */
 export async function publishImageArchive(options: Omit<PublishOptions, "scratch">): Promise<Published> {
+  checkOptionNames("publishImageArchive()", options, PUBLISH_OPTION_NAMES);
   const { publishImage } = await import("./publish-image.ts");
   return await withScratch((scratch) => publishImage({ ...options, scratch }));
 }
@@ -60,6 +88,7 @@ export async function promoteImage(
   from: ImageName,
   options: Omit<PublishOptions, "scratch" | "archive" | "tag"> & { readonly version: string },
 ): Promise<Published> {
+  checkOptionNames("promoteImage()", options, PROMOTE_OPTION_NAMES);
   checkVersion(options.version);
   const { env, signal } = options;
   return await withScratch(async (dir) => {

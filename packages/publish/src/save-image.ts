@@ -40,7 +40,7 @@ interface Saving {
 }
 
 /**
- * Copies an image with all its platforms from a registry to a folder in the OCI layout, byte for byte. Who reads the
+ * Copies an image with all its platforms from a registry to a folder in the OCI layout, byte for byte. Whoever reads the
  * layout checks the digests.
  *
  * @throws {BuildError} REFERENCE_NOT_FOUND, DIGEST_MISMATCH, ARCHIVE_INVALID, ARCHIVE_TOO_LARGE, AUTH_FAILED, TRANSPORT

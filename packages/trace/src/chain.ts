@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { sha256 } from "@steps/platform";
 import { TraceError } from "./error.ts";
 
 /** Makes the lines of a journal out of the JSON of events: each names the SHA-256 of the line before it. */
@@ -28,7 +28,7 @@ export function createChain(): Chain {
   return {
     append(json) {
       const line = `{"seq":${count},"prev":"${root}",${json.slice(1)}`;
-      root = hash("sha256", line);
+      root = sha256(line);
       count += 1;
       return `${line}\n`;
     },
@@ -65,7 +65,7 @@ export function parseChain<Event extends object>(
       throw new TraceError("JOURNAL_CORRUPT", `Cannot read journal: line ${index + 1}: ${event}`);
     }
     events.push(event);
-    root = hash("sha256", line);
+    root = sha256(line);
   }
   return { events, root, isTorn: !hasEnd && lines.length > 0 };
 }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { canonicalJson } from "@steps/model/value";
+import { escapePointer, canonicalJson } from "@steps/model/value";
 import type { DeterministicJson, ResourceJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
 import type { CompareOptions, Difference, Severity } from "./compare.ts";
 import { compareLogs, inlineLog } from "./compare-log.ts";
@@ -176,7 +176,7 @@ function compareVals({ before, after, add }: Halves, field: "inputs" | "env" | "
   for (const name of names) {
     const pair = { expected: ownOf(expected, name), actual: ownOf(actual, name) };
     let left = MAX_DIFFERENCES_PER_VALUE;
-    for (const found of diffVals(pair, `/det/${field}/${escape(name)}`)) {
+    for (const found of diffVals(pair, `/det/${field}/${escapePointer(name)}`)) {
       if (left-- === 0) break;
       add(found.pointer, field, found);
     }
@@ -210,7 +210,10 @@ function* diffJson({ expected, actual }: { expected: unknown; actual: unknown },
   if (isObject(expected) && isObject(actual) && Array.isArray(expected) === Array.isArray(actual)) {
     const keys = new Set([...Object.keys(expected), ...Object.keys(actual)]);
     for (const key of keys) {
-      yield* diffJson({ expected: ownOf(expected, key), actual: ownOf(actual, key) }, `${pointer}/${escape(key)}`);
+      yield* diffJson(
+        { expected: ownOf(expected, key), actual: ownOf(actual, key) },
+        `${pointer}/${escapePointer(key)}`,
+      );
     }
     return;
   }
@@ -225,10 +228,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function ownOf<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-function escape(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function presence(record: StepRecordJson | undefined): string {

@@ -1,4 +1,6 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { StepRecordJson, TraceJson } from "@steps/proto";
+import { unescapePointer } from "@steps/model/value";
 import { stepLabel } from "./step-label.ts";
 import { compareSteps } from "./compare-step.ts";
 import { compareRuntime } from "./compare-runtime.ts";
@@ -63,8 +65,11 @@ export interface CompareOptions {
   readonly logs?: (side: "expected" | "actual", stepPath: string, stream: "stdout" | "stderr") => string | undefined;
 }
 
+const OPTION_NAMES: OptionNames<CompareOptions> = { countsDrift: true, ignore: true, logs: true };
+
 /** Compares a run with the one that it was meant to repeat. The rules are in docs/reference/trace.md. */
 export function compareTraces(expected: TraceJson, actual: TraceJson, options: CompareOptions = {}): Comparison {
+  checkOptionNames("compareTraces()", options, OPTION_NAMES);
   const countsDrift = options.countsDrift === true;
   const found = [
     ...compareSteps({ expected, actual, countsDrift, ...(options.logs ? { logs: options.logs } : {}) }),
@@ -82,14 +87,10 @@ export function compareTraces(expected: TraceJson, actual: TraceJson, options: C
 }
 
 function isNamedBy({ kind, step, pointer }: Difference, [first, ...rest]: readonly string[]): boolean {
-  const names = pointer.split("/").slice(3).map(unescape);
+  const names = pointer.split("/").slice(3).map(unescapePointer);
   const begins = (parts: readonly string[]): boolean =>
     rest.length <= parts.length && rest.every((part, index) => part === "*" || part === parts[index]);
   return (first === "*" || first === kind) && (begins(names) || begins([step, ...names]));
-}
-
-function unescape(part: string): string {
-  return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function worst(differences: readonly Difference[]): Verdict {

@@ -1,6 +1,7 @@
 import { createObject } from "@steps/model";
 import { PipelineTraceSchema, TraceSchema } from "@steps/proto";
 import type { PipelineTraceJson, TraceJson } from "@steps/proto";
+import { escapePointer } from "@steps/model/value";
 import { TraceError } from "./error.ts";
 import { type DescEnum, type DescField, type DescMessage, scalar } from "./schema-types.ts";
 
@@ -54,8 +55,7 @@ function invalid(problem: string, { pointer }: Place): TraceError {
 
 function inside(place: Place, key: string | number): Place {
   if (place.depth >= MAX_DEPTH) throw invalid("it is nested too deeply", place);
-  const escaped = String(key).replaceAll("~", "~0").replaceAll("/", "~1");
-  return { pointer: `${place.pointer}/${escaped}`, depth: place.depth + 1 };
+  return { pointer: `${place.pointer}/${escapePointer(String(key))}`, depth: place.depth + 1 };
 }
 
 /** Reads any message of the schemas out of parsed JSON. @throws {TraceError} TRACE_INVALID */

@@ -1,4 +1,4 @@
-import { messageOf } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf } from "@steps/model";
 import type { Automaton } from "./automaton.ts";
 import { TraceError } from "./error.ts";
 import { createMaskStream, maskBytes, type MaskStream } from "./mask-stream.ts";
@@ -48,8 +48,11 @@ export interface MaskOptions {
   readonly masksTokens?: boolean;
 }
 
+const OPTION_NAMES: OptionNames<MaskOptions> = { masksTokens: true };
+
 /** A masker that knows no secret yet. */
 export function createMasker(options: MaskOptions = {}): Masker {
+  checkOptionNames("createMasker()", options, OPTION_NAMES);
   const findsTokens = options.masksTokens === true;
   const known = new Set<string>();
   const refused = new Set<string>();

@@ -19,7 +19,7 @@ const MAX_BEFORE_DUMPED = 128 * 1024;
 const MAX_IN_AUTOMATON = 64 * 1024;
 /** The same of those that skip line breaks. */
 const MAX_WRAPPED_BYTES = 1024 * 1024;
-/** The greatest total size of encodings in bytes, by who made the secret known. */
+/** The greatest total size of encodings in bytes, by whoever made the secret known. */
 const MAX_ENCODED_BYTES: Readonly<Record<SecretOrigin, number>> = { job: 32 * 1024 * 1024, step: 4 * 1024 * 1024 };
 /** The greatest total size in bytes of the forms that tools such as `od` print. */
 const MAX_DUMPED_BYTES: Readonly<Record<SecretOrigin, number>> = { job: 4 * 1024 * 1024, step: 1024 * 1024 };

@@ -128,10 +128,11 @@ function storesOf({ root }: TraceJson): string[] | undefined {
   return stores.length === 0 ? undefined : stores;
 }
 
-function decodeMode({ compat, strictMoa, warnSensitive }: Request_ModeJson): RunMode {
+function decodeMode({ compat, strictMoa, strictVars, warnSensitive }: Request_ModeJson): RunMode {
   return {
     ...(compat === "2025" || compat === "blueprint" || compat === "auto" ? { compat } : {}),
     ...(strictMoa === true ? { isStrictMoa: true } : {}),
+    ...(strictVars === true ? { isStrictVars: true } : {}),
     ...(warnSensitive === true ? { warnsOfSensitive: true } : {}),
   };
 }

@@ -216,10 +216,11 @@ function encodeIncludedFile({ name, digest }: IncludedFile): Request_IncludedFil
   return { name, digest: { ...digest } };
 }
 
-function encodeMode({ compat, isStrictMoa, warnsOfSensitive }: RunMode): Request_ModeJson {
+function encodeMode({ compat, isStrictMoa, isStrictVars, warnsOfSensitive }: RunMode): Request_ModeJson {
   return {
     ...(compat === undefined ? {} : { compat }),
     ...(isStrictMoa === true ? { strictMoa: true } : {}),
+    ...(isStrictVars === true ? { strictVars: true } : {}),
     ...(warnsOfSensitive === true ? { warnSensitive: true } : {}),
   };
 }

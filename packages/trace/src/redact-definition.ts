@@ -39,10 +39,11 @@ export function redactDefinitionJson(
 
 interface Found {
   readonly masker: Masker;
-  readonly path: string[];
+  readonly path: (string | number)[];
   readonly pointers: Set<string>;
 }
 
+// A part without a secret is not copied: a definition may have tens of thousands of parts.
 function redactJson(json: unknown, found: Found): unknown {
   if (typeof json === "string" || typeof json === "number") {
     const redacted = typeof json === "string" ? maskString(json, found.masker) : redactNumber(json, found.masker);
@@ -50,24 +51,38 @@ function redactJson(json: unknown, found: Found): unknown {
     return redacted;
   }
   if (typeof json !== "object" || json === null) return json;
+  return Array.isArray(json) ? redactList(json, found) : redactMembers(json as Record<string, unknown>, found);
+}
+
+function redactList(list: readonly unknown[], found: Found): readonly unknown[] {
   const { path } = found;
-  if (Array.isArray(json)) {
-    return json.map((item: unknown, index) => {
-      path.push(String(index));
-      const redacted = redactJson(item, found);
-      path.pop();
-      return redacted;
-    });
+  let copy: unknown[] | undefined;
+  for (const [index, item] of list.entries()) {
+    path.push(index);
+    const redacted = redactJson(item, found);
+    path.pop();
+    if (redacted !== item) copy ??= list.slice(0, index);
+    copy?.push(redacted);
   }
-  const result = createObject<unknown>();
-  for (const [key, item] of Object.entries(json)) {
-    const name = maskString(key, found.masker);
+  return copy ?? list;
+}
+
+function redactMembers(members: Readonly<Record<string, unknown>>, found: Found): Readonly<Record<string, unknown>> {
+  const { masker, path } = found;
+  const keys = Object.keys(members);
+  let copy: Record<string, unknown> | undefined;
+  for (const [index, key] of keys.entries()) {
+    const item = members[key];
+    const name = maskString(key, masker);
     path.push(name);
     if (name !== key) note(found);
-    result[name] = redactJson(item, found);
+    const redacted = redactJson(item, found);
     path.pop();
+    if (redacted !== item || name !== key)
+      copy ??= createObject(keys.slice(0, index).map((before) => [before, members[before]]));
+    if (copy !== undefined) copy[name] = redacted;
   }
-  return result;
+  return copy ?? members;
 }
 
 // JSON has no other numbers, and neither has what is made of it.
@@ -79,6 +94,6 @@ function redactNumber(number: number, masker: Masker): number | string {
 
 function note({ masker, path, pointers }: Found): void {
   if (pointers.size >= MAX_POINTERS) return;
-  const pointer = path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const pointer = path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   pointers.add(maskString(pointer, masker));
 }

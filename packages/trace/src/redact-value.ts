@@ -28,6 +28,8 @@ export function registerSecrets(value: RuntimeValue, masker: Masker, origin: Sec
  * members that are secrets and others that are not: it is masked as a whole, and its members are left to their own marks.
  */
 export function registerComposed(value: RuntimeValue, masker: Masker, origin: SecretOrigin): void {
+  // Environments hold hundreds of texts, nearly all without a mark.
+  if (typeof value !== "object" || value === null) return;
   for (const text of secretTexts(value)) {
     if (/^\s*\{/.test(text)) masker.addForm(text);
     else masker.add(text, origin);

@@ -37,7 +37,7 @@ export function createRedactor(masker: Masker): Redactor {
       values: (record: Records) => caches.values(record),
       environment: (record: Readonly<Record<string, RuntimeString>>) => caches.environment(record),
       definition: (value: SpecDefinition) => caches.definition(value).json,
-      reference: (value: StepReference) => maskJson(encodeReference(value), masker),
+      reference: (value: StepReference) => caches.reference(value),
       resource: (value: Resource) => caches.resource(value),
       resources: (values: readonly Resource[]) => values.map((value) => caches.resource(value)),
       address: (url: string) => maskString(publicUrl(url), masker),
@@ -49,10 +49,10 @@ export function createRedactor(masker: Masker): Redactor {
     },
   };
   const caches = createCaches(context);
-  let ofJob: { readonly specDefinition: SpecDefinition; readonly redacted: RedactedDefinition } | undefined;
+  let ofJob: { readonly specDefinition: SpecDefinition; readonly digest: string | undefined } | undefined;
   // The job's own definition is stored as it was when the run started, whatever became known as a secret since.
   const digestOfPlan = ({ specDefinition, definitionDigest }: StepPlanned): string => {
-    const { digest } = specDefinition === ofJob?.specDefinition ? ofJob.redacted : caches.definition(specDefinition);
+    const { digest } = specDefinition === ofJob?.specDefinition ? ofJob : caches.definition(specDefinition);
     return digest ?? definitionDigest;
   };
 
@@ -60,9 +60,8 @@ export function createRedactor(masker: Masker): Redactor {
     switch (event.type) {
       case "run-started": {
         const { specDefinition } = event.job;
-        const redacted = caches.definition(specDefinition);
-        ofJob = { specDefinition, redacted };
-        const { redactedTexts } = redacted;
+        const { redactedTexts, digest } = caches.definition(specDefinition);
+        ofJob = { specDefinition, digest };
         if (redactedTexts.length === 0) return stored;
         return { ...stored, job: { ...(stored["job"] as object), redactedTexts } };
       }
@@ -135,6 +134,14 @@ function composed(event: StepEvent): readonly Records[] {
   return event.type === "process-starting" ? [event.env, { command: [...event.command] }] : [];
 }
 
+// A definition lives as long as the job: a list of thousands of them would keep all that was made of each.
+const MAX_KEPT = 64;
+
+function keep<Key, Value>(known: Map<Key, Value>, key: Key, value: Value): void {
+  if (known.size >= MAX_KEPT) known.clear();
+  known.set(key, value);
+}
+
 interface Caches {
   values(record: Records): Vals;
   /**
@@ -144,20 +151,21 @@ interface Caches {
   environment(record: Readonly<Record<string, RuntimeString>>): Vals;
   definition(value: SpecDefinition): RedactedDefinition;
   resource(value: Resource): Resource;
+  reference(value: StepReference): unknown;
 }
 
 function createCaches(context: RuleContext): Caches {
   const { masker } = context;
   let version = masker.version;
   let variables = new Map<string, { readonly value: RuntimeString; readonly key: string; readonly val: ValJson }>();
-  let definitions = new WeakMap<SpecDefinition, RedactedDefinition>();
-  let resources = new WeakMap<Resource, Resource>();
+  const definitions = new Map<SpecDefinition, RedactedDefinition>();
+  const resources = new Map<Resource, Resource>();
+  const references = new Map<StepReference, unknown>();
   const refresh = (): void => {
     if (version === masker.version) return;
     version = masker.version;
     variables = new Map();
-    definitions = new WeakMap();
-    resources = new WeakMap();
+    for (const known of [definitions, resources, references]) known.clear();
   };
   return {
     values(record) {
@@ -186,7 +194,15 @@ function createCaches(context: RuleContext): Caches {
       const known = resources.get(value);
       if (known) return known;
       const redacted = applyRules(value, RESOURCE_RULES, context) as Resource;
-      resources.set(value, redacted);
+      keep(resources, value, redacted);
+      return redacted;
+    },
+    reference(value) {
+      refresh();
+      const known = references.get(value);
+      if (known !== undefined) return known;
+      const redacted = maskJson(encodeReference(value), masker);
+      keep(references, value, redacted);
       return redacted;
     },
     definition(value) {
@@ -194,7 +210,7 @@ function createCaches(context: RuleContext): Caches {
       const known = definitions.get(value);
       if (known) return known;
       const redacted = redactDefinition(value, masker);
-      definitions.set(value, redacted);
+      keep(definitions, value, redacted);
       return redacted;
     },
   };

@@ -113,7 +113,12 @@ const job = {
   offeredEnv: TOLD_WHEN_READ,
   grants: "values",
   maskedValues: ALL_SECRET,
-  mode: { compat: WORD, isStrictMoa: "text", warnsOfSensitive: "text" } satisfies RulesOf<RunMode>,
+  mode: {
+    compat: WORD,
+    isStrictMoa: "text",
+    isStrictVars: "text",
+    warnsOfSensitive: "text",
+  } satisfies RulesOf<RunMode>,
   workDir: "text",
   baseDir: "text",
   workspace: { root: "text", projectDir: "text" } satisfies RulesOf<NonNullable<Job["workspace"]>>,

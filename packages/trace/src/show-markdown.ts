@@ -1,7 +1,7 @@
 import type { JobRecordJson, PipelineTraceJson, RunStatusJson, StepRecordJson, TraceJson } from "@steps/proto";
 import { listSteps } from "./list-steps.ts";
 import { fullName } from "./pipeline/full-name.ts";
-import { describeVal, formatDuration } from "./show.ts";
+import { describeVal, formatDuration, timeOf } from "./show.ts";
 import { MARKS } from "./tree-line.ts";
 
 /** A row of the table, before it is escaped. */
@@ -100,10 +100,6 @@ function outputsOf(trace: TraceJson): string[] {
   if (all.length === 0) return [];
   const lines = all.map((cells) => `| ${cells.map(escape).join(" | ")} |\n`);
   return [`| step | output | value |\n| --- | --- | --- |\n${lines.join("")}`];
-}
-
-function timeOf({ obs }: StepRecordJson): string | undefined {
-  return obs?.durationMs === undefined ? undefined : formatDuration(Number(obs.durationMs));
 }
 
 function between({ startedAt, finishedAt }: { readonly startedAt?: string; readonly finishedAt?: string }): string {

@@ -44,6 +44,21 @@ describe("formatTrace()", () => {
     ]);
   });
 
+  test("gives a step that was skipped no time, and one that ended within a tick of the clock none but 0ms", () => {
+    const finishedAt = "2026-11-23T00:00:00Z";
+    const children = [
+      { path: "0", name: "a", det: { status: "skipped" as const }, obs: { durationMs: 1, finishedAt } },
+      { path: "1", name: "b", det: { status: "success" as const }, obs: { finishedAt } },
+      { path: "2", name: "c", det: { status: "interrupted" as const } },
+    ];
+    const shown = formatTrace({ root: { children } }, { width: 100, hasColor: false });
+    expect(shown.split("\n").slice(1, 4)).toEqual([
+      "├─ - a  skipped",
+      "├─ ✓ b  0ms",
+      expect.stringMatching(/ c  interrupted$/),
+    ]);
+  });
+
   test("cuts what is wider than the terminal", () => {
     for (const width of [10, 40]) {
       const lines = formatTrace(trace, { width, hasColor: false }).split("\n");

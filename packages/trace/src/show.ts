@@ -1,7 +1,8 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { shortDigest } from "@steps/model/digest";
 import { recordedKindOf } from "@steps/model/kinds";
 import type { Observed_AnnotationJson, ResourceJson, StepRecordJson, TraceJson, ValJson } from "@steps/proto";
-import { stepLabel } from "./step-label.ts";
+import { shownLabel } from "./shown-label.ts";
 import {
   colorOf,
   DIM,
@@ -19,11 +20,14 @@ import { plainValue } from "./plain.ts";
 
 const MAX_VALUE_LENGTH = 200;
 
+const OPTION_NAMES: OptionNames<FormatOptions> = { width: true, hasColor: true };
+
 /**
  * A trace for people: the tree of steps with marks, durations, components, outputs and what failed. Ends with a line
  * feed. Control characters and direction marks of foreign texts are shown, never sent to the terminal.
  */
 export function formatTrace(trace: TraceJson, options: FormatOptions): string {
+  checkOptionNames("formatTrace()", options, OPTION_NAMES);
   const lines: Line[] = [];
   const { root } = trace;
   if (root) {
@@ -74,8 +78,8 @@ function describeStep(record: StepRecordJson, trace: TraceJson): string {
   const code = det?.exitCode === undefined || det.exitCode === 0 ? "" : `exit ${det.exitCode}`;
   const resource = det?.component === undefined ? undefined : trace.resources?.[det.component];
   const parts = [
-    stepLabel(record),
-    obs?.durationMs === undefined ? "" : formatDuration(Number(obs.durationMs)),
+    shownLabel({ ...record, reference: det?.reference }),
+    timeOf(record) ?? "",
     status === "success" ? "" : status === "run_status_unspecified" ? "unknown" : status,
     obs?.conclusion === "success" ? "(allowed)" : "",
     code,
@@ -83,6 +87,14 @@ function describeStep(record: StepRecordJson, trace: TraceJson): string {
     resource ? describeResource(resource) : "",
   ];
   return parts.filter((part) => part !== "").join("  ");
+}
+
+/** The time that a step took. A step that was skipped or did not end took none. */
+export function timeOf({ det, obs }: StepRecordJson): string | undefined {
+  if (det?.status === "skipped") return undefined;
+  // A duration of less than a tick of the clock is not written.
+  const ms = obs?.durationMs ?? (obs?.finishedAt === undefined ? undefined : 0);
+  return ms === undefined ? undefined : formatDuration(Number(ms));
 }
 
 function describeResource({ kind = "binary", uri, requestedVersion, digest }: ResourceJson): string {

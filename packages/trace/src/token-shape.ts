@@ -19,6 +19,8 @@ const SESSION = "_gitlab_session=";
 const START = "gl";
 const PREFIXES: readonly string[] = [...NAMES.map((name) => `${START}${name}-`), SESSION];
 const SHAPE = new RegExp(`(?:${START}(?:${NAMES.join("|")})-|${SESSION})[\\w.=-]`);
+/** The length of the shortest prefix with one character behind it. */
+const MIN_LENGTH = Math.min(...PREFIXES.map((prefix) => prefix.length)) + 1;
 const MAX_PREFIX = SESSION.length;
 const MAX_NAME = 5;
 const LETTER_G = 0x67;
@@ -35,7 +37,7 @@ for (const byte of Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 /** Whether a text holds such a token. */
 export function hasToken(text: string): boolean {
-  return (text.includes(START) || text.includes(SESSION)) && SHAPE.test(text);
+  return text.length >= MIN_LENGTH && (text.includes(START) || text.includes(SESSION)) && SHAPE.test(text);
 }
 
 /** A scanner for one stream of bytes. It holds nothing back: what is before a token is never part of one. */

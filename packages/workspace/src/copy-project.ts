@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { realpathSync } from "node:fs";
@@ -41,6 +42,8 @@ export interface PlannedCopy {
   readonly make: (onProgress?: (progress: CopyProgress) => void) => Promise<void>;
 }
 
+const OPTION_NAMES: OptionNames<CopyProjectOptions> = { project: true, target: true, env: true, signal: true };
+
 /**
  * Copies a project as it is now: tracked, changed and new files, but not those that git ignores, nor those that were deleted. The
  * copy has a repository of its own with the same branch, index, tags and remote, which shares the objects of the first; whatever
@@ -51,6 +54,7 @@ export interface PlannedCopy {
  * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
  */
 export async function copyProject(options: CopyProjectOptions): Promise<string> {
+  checkOptionNames("copyProject()", options, OPTION_NAMES);
   const { folder, make } = await planCopy(options);
   await make();
   return folder;
@@ -62,6 +66,7 @@ export async function copyProject(options: CopyProjectOptions): Promise<string> 
  * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
  */
 export async function planCopy(options: CopyProjectOptions): Promise<PlannedCopy> {
+  checkOptionNames("planCopy()", options, OPTION_NAMES);
   const { project, target, env, signal } = options;
   const git = findGit(env, signal);
   const repository = await inWords(options, async () => git && (await readRepository(git, project)));

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { join, relative } from "node:path";
 import { copyProject, type CopyProjectOptions } from "./copy-project.ts";
 import { TreeTemplate } from "./tree-template.ts";
@@ -24,6 +25,8 @@ export interface Snapshot {
   readonly copyTo: (target: string, signal: AbortSignal) => Promise<string>;
 }
 
+const OPTION_NAMES: OptionNames<CopyProjectOptions> = { project: true, target: true, env: true, signal: true };
+
 /**
  * Takes a snapshot of a project, with the files that `copyProject()` copies: what somebody changes in the project afterwards is
  * seen by no copy of it.
@@ -31,6 +34,7 @@ export interface Snapshot {
  * @throws {WorkspaceError} `GIT_FAILED`, `WORKSPACE_IO`
  */
 export async function takeSnapshot(options: CopyProjectOptions): Promise<Snapshot> {
+  checkOptionNames("takeSnapshot()", options, OPTION_NAMES);
   const { target: root, signal } = options;
   const folder = await copyProject(options);
   const template = await inWords(root, signal, () => TreeTemplate.read(root, signal));

@@ -1,4 +1,4 @@
-import type { DiagnosticRule } from "@steps/model/diagnostic";
+import type { Diagnostic, DiagnosticRule } from "@steps/model/diagnostic";
 
 /** The codes of what is found by looking at the steps that a step names, before any of them runs. */
 export type CheckCode =
@@ -11,7 +11,11 @@ export type CheckCode =
   | "step-unavailable"
   | "too-many-steps"
   | "unknown-input"
+  | "unknown-output"
   | "unknown-secret";
+
+/** A diagnostic of a step as those that name it see it. */
+export type CheckDiagnostic = Diagnostic<CheckCode>;
 
 /** The meaning of each code, and advice on what to do. */
 export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
@@ -49,6 +53,10 @@ export const CHECK_RULES: Readonly<Record<CheckCode, DiagnosticRule>> = {
   },
   "unknown-input": {
     title: "An input that the step does not have",
+    help: "Its spec declares none of this name. The hint has the nearest one.",
+  },
+  "unknown-output": {
+    title: "An output that the step does not have",
     help: "Its spec declares none of this name. The hint has the nearest one.",
   },
   "unknown-secret": {

@@ -1,22 +1,24 @@
 import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type CallProblem, escapePointer, findCallProblems, type LoadedStep } from "@steps/executor";
+import { type CallProblem, findCallProblems, type LoadedStep } from "@steps/executor";
 import { findActionProblems } from "@steps/github-runner/action-problems";
 import { isStepsError, messageOf } from "@steps/model";
 import type { SpecDefinition, StepInvocation } from "@steps/model/definition";
-import type { Diagnostic, Position } from "@steps/model/diagnostic";
+import type { Position } from "@steps/model/diagnostic";
 import { formatReference, type StepReference } from "@steps/model/reference";
-import { CompileError } from "../engine-error.ts";
+import { escapePointer } from "@steps/model/value";
+import { CompileError, type LoadDiagnostic } from "../engine-error.ts";
 import type { StepLoader } from "../load-step.ts";
-import type { CheckCode } from "./check-rules.ts";
+import type { CheckCode, CheckDiagnostic } from "./check-rules.ts";
 import type { CheckedStep } from "./checked-step.ts";
+import { placeOfProblem } from "./place-of-problem.ts";
 
 /** The compiled definition that a tree of steps starts with. */
 export interface CheckRoot {
   /** The name of the definition as the user gave it. */
   readonly name: string;
   readonly specDefinition: SpecDefinition;
-  readonly positionOf?: ((pointer: string) => Position | undefined) | undefined;
+  readonly positionOf?: ((pointer: string, part?: "key") => Position | undefined) | undefined;
   /** The absolute path of the directory that its local references are relative to. */
   readonly baseDir: string;
   /** The absolute path of its step file, so that a step that names it again is a cycle. Absent for a definition without one. */
@@ -33,7 +35,7 @@ export interface CheckReference {
 /** Everything that is there of a tree of steps, and all that is wrong with it. */
 export interface CheckedTree {
   readonly root: CheckedStep;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly (CheckDiagnostic | LoadDiagnostic)[];
 }
 
 /** The number of steps of one tree that are checked. */
@@ -54,7 +56,7 @@ interface Place {
 interface Site extends Pick<LoadedStep, "dir" | "root"> {
   readonly place: Place;
   readonly path: string;
-  readonly positionOf: ((pointer: string) => Position | undefined) | undefined;
+  readonly positionOf: ((pointer: string, part?: "key") => Position | undefined) | undefined;
   /** The JSON pointer of the definition in the text that `positionOf` knows. */
   readonly pointer: string;
 }
@@ -63,7 +65,7 @@ interface Site extends Pick<LoadedStep, "dir" | "root"> {
 export class StepChecker {
   readonly #loader: StepLoader;
   readonly #signal: AbortSignal;
-  readonly #diagnostics: Diagnostic[] = [];
+  readonly #diagnostics: CheckDiagnostic[] = [];
   /** The path in the tree at which each step file was seen first. */
   readonly #seen = new Map<string, string>();
   #steps = 0;
@@ -205,15 +207,9 @@ export class StepChecker {
     }
   }
 
-  #reportCall({ kind, message, hint, name }: CallProblem, site: Site): void {
-    const part = kind.endsWith("secret") ? "secrets" : "inputs";
-    const isMissing = kind.startsWith("missing");
-    const inner = isMissing ? "/step" : `/${part}/${escapePointer(name)}`;
-    this.#report(kind, message, {
-      site,
-      pointer: `${site.pointer}${inner}`,
-      hint,
-    });
+  #reportCall(problem: CallProblem, site: Site): void {
+    const { kind, message, hint } = problem;
+    this.#report(kind, message, { site, ...placeOfProblem(problem, site.pointer), hint });
   }
 
   #report(
@@ -222,12 +218,13 @@ export class StepChecker {
     at: {
       readonly site: Site;
       readonly pointer: string;
-      readonly severity?: Diagnostic["severity"];
-      readonly hint?: string;
+      readonly part?: "key" | undefined;
+      readonly severity?: CheckDiagnostic["severity"];
+      readonly hint?: string | undefined;
     },
   ): void {
-    const { site, pointer, severity = "error", hint } = at;
-    const position = site.positionOf?.(pointer);
+    const { site, pointer, part, severity = "error", hint } = at;
+    const position = site.positionOf?.(pointer, part);
     this.#diagnostics.push({
       severity,
       code,

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import type { Diagnostic } from "@steps/model/diagnostic";
+import type { LoadDiagnostic } from "../engine-error.ts";
 import type { LoadOptions } from "../load-options.ts";
-import { privateDirectory } from "../directories.ts";
 import { StepLoader } from "../load-step.ts";
 import type { RunContext } from "../run.ts";
 import { type CheckedTree, type CheckReference, type CheckRoot, StepChecker } from "./check-steps.ts";
@@ -13,27 +10,23 @@ export async function check(
   root: CheckRoot | CheckReference,
   options: LoadOptions,
 ): Promise<CheckedTree> {
-  const tmpDir = mkdtempSync(join(privateDirectory(stateDir), "check-"));
-  const files: Diagnostic[] = [];
-  const seen = new Set<readonly Diagnostic[]>();
-  try {
-    const loader = new StepLoader({
-      hasLegacyRefs,
-      ...options,
-      cache,
-      workspace: root.baseDir,
-      tmpDir,
-      ...(program === undefined ? {} : { program }),
-      onDiagnostics: (path, diagnostics) => {
-        if (!seen.has(diagnostics)) files.push(...diagnostics);
-        seen.add(diagnostics);
-        options.onDiagnostics?.(path, diagnostics);
-      },
-    });
-    const checker = new StepChecker(loader, options.signal);
-    const tree = await ("reference" in root ? checker.checkReference(root) : checker.check(root));
-    return { root: tree.root, diagnostics: [...files, ...tree.diagnostics] };
-  } finally {
-    rmSync(tmpDir, { recursive: true, force: true });
-  }
+  const files: LoadDiagnostic[] = [];
+  const seen = new Set<readonly LoadDiagnostic[]>();
+  const loader = new StepLoader({
+    hasLegacyRefs,
+    ...options,
+    cache,
+    workspace: root.baseDir,
+    tmpDir: stateDir,
+    isReadOnly: true,
+    program,
+    onDiagnostics: (path, diagnostics) => {
+      if (!seen.has(diagnostics)) files.push(...diagnostics);
+      seen.add(diagnostics);
+      options.onDiagnostics?.(path, diagnostics);
+    },
+  });
+  const checker = new StepChecker(loader, options.signal);
+  const tree = await ("reference" in root ? checker.checkReference(root) : checker.check(root));
+  return { root: tree.root, diagnostics: [...files, ...tree.diagnostics] };
 }

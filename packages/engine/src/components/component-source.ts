@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath } from "@steps/platform/runtime";
 import type { ComponentRequest } from "@steps/cache";
 import { isReferenceProblem, parseReference, publicUrl } from "@steps/model/reference";
 import { componentKindOf, fetchedKindOf, isComponentReference, isStoredKind, ofPath } from "@steps/model/kinds";

@@ -1,4 +1,4 @@
-import { pathToFileURL } from "node:url";
+import { pathToFileURL } from "@steps/platform/runtime";
 import type { ComponentCache, ComponentRequest, ResolvedComponent, ResolveOptions } from "@steps/cache";
 import type { Resource } from "@steps/model/event";
 import { componentKindOf } from "@steps/model/kinds";

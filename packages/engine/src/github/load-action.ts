@@ -6,12 +6,12 @@ import {
   compileAction,
   compileDockerfileAction,
   DOCKERFILE_ACTIONS,
+  type GithubDiagnostic,
   imageAction,
   MANIFEST_FILES,
 } from "@steps/github-compiler";
 import { isStepsError, StepsError } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic } from "@steps/model/diagnostic";
 import type { Resource } from "@steps/model/event";
 import {
   ACTION_HOST,
@@ -21,6 +21,7 @@ import {
   type RepositoryAction,
 } from "@steps/model/reference";
 import { decodeSource } from "@steps/model/utf8";
+import { CompiledTexts } from "../compiled-texts.ts";
 import { CompileError, EngineError } from "../engine-error.ts";
 import { assertInside, findStepFile } from "../find-step-file.ts";
 import { checkoutStep, isNativeCheckout } from "@steps/builtins";
@@ -41,7 +42,7 @@ export interface ActionTools {
   readonly hasNativeCheckout: boolean;
   /** Returns the variables that name the job's own project: `CI_PROJECT_PATH`, `GITHUB_REPOSITORY`, `CI_SERVER_URL`. */
   readonly project: () => Readonly<Record<string, string | undefined>>;
-  readonly onDiagnostics: (diagnostics: readonly Diagnostic[]) => void;
+  readonly onDiagnostics: (diagnostics: readonly GithubDiagnostic[]) => void;
 }
 
 /** A copy that is made when it is needed. */
@@ -174,6 +175,8 @@ interface Origin {
   readonly tools: ActionTools;
 }
 
+const compiledManifests = new CompiledTexts<ReturnType<typeof compileAction>>();
+
 function compile(dir: string, origin: Origin): LoadedStep {
   const { root, source = root, name, resource, tools, isInPlace } = origin;
   const readable = join(source, relative(root, dir));
@@ -194,7 +197,8 @@ function compile(dir: string, origin: Origin): LoadedStep {
     return { ...loaded, specDefinition, definitionDigest: tools.digest(specDefinition) };
   }
   const { content } = findStepFile(readable, manifest, isInPlace ? undefined : source);
-  const compiled = compileAction(decodeSource(`${name} ${loaded.subpath}`, content));
+  const text = decodeSource(`${name} ${loaded.subpath}`, content);
+  const compiled = compiledManifests.compile(text, "", () => compileAction(text));
   tools.onDiagnostics(compiled.diagnostics);
   const { specDefinition, positionOf } = compiled;
   if (specDefinition === undefined) throw new CompileError(name, compiled.diagnostics);

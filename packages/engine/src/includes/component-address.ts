@@ -1,4 +1,4 @@
-import type { LoadFailure } from "@steps/gitlab-ci/load";
+import type { LoadFailure } from "@steps/model/include";
 
 /** The address of a component of the catalog, in its parts. */
 export interface ComponentAddress {

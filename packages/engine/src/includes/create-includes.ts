@@ -1,6 +1,6 @@
 import type { ComponentCache } from "@steps/cache";
-import type { FileContext, FileRequest, ListRequest, LoadedFile, LoadFailure } from "@steps/gitlab-ci/load";
-import type { IncludedFile } from "@steps/model";
+import type { FileContext, FileRequest, ListRequest, LoadedFile, LoadFailure } from "@steps/model/include";
+import { checkOptionNames, type OptionNames, type IncludedFile } from "@steps/model";
 import type { Resource } from "@steps/model/event";
 import { createFetches, type Fetches } from "./fetches.ts";
 import { listFilesIn, readFileIn } from "./folder-files.ts";
@@ -55,11 +55,24 @@ export interface IncludesState {
   readonly record: (file: IncludedFile) => void;
 }
 
+const OPTION_NAMES: OptionNames<IncludesOptions> = {
+  root: true,
+  cache: true,
+  server: true,
+  commit: true,
+  folders: true,
+  allowsHttp: true,
+  timeoutMs: true,
+  signal: true,
+  nameOf: true,
+};
+
 /**
  * Loads what a `.gitlab-ci.yml` includes: files of the project from its folder, all others through the cache
  * ([include](https://docs.gitlab.com/ci/yaml/#include)). Nothing is asked of a server before it is needed.
  */
 export function createIncludes(options: IncludesOptions): Includes {
+  checkOptionNames("createIncludes()", options, OPTION_NAMES);
   const fetches = createFetches(options);
   const trees = createTrees(options, fetches);
   const files = new Map<string, IncludedFile>();

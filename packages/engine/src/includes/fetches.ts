@@ -1,5 +1,5 @@
 import type { ComponentRequest, ResolvedComponent } from "@steps/cache";
-import type { LoadFailure } from "@steps/gitlab-ci/load";
+import type { LoadFailure } from "@steps/model/include";
 import type { Resource } from "@steps/model/event";
 import { CONTENT_FILE } from "@steps/model/kinds";
 import { publicUrl } from "@steps/model/reference";

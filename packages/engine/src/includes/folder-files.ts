@@ -4,7 +4,7 @@ import type { Source } from "@steps/model/diagnostic";
 import { isInside, sha256 } from "@steps/platform";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { LoadFailure } from "@steps/gitlab-ci/load";
+import type { LoadFailure } from "@steps/model/include";
 
 /** Files that are looked at for one wildcard or one condition. */
 const MAX_FILES = 100_000;

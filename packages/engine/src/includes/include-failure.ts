@@ -1,6 +1,6 @@
 import { isStepsError, messageOf } from "@steps/model";
 import { publicUrl } from "@steps/model/reference";
-import type { LoadFailure } from "@steps/gitlab-ci/load";
+import type { LoadFailure } from "@steps/model/include";
 
 /** The place of a search, for the words of an error. */
 export interface Sought {

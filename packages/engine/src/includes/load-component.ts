@@ -1,4 +1,4 @@
-import type { ComponentFacts, LoadedFile, LoadFailure } from "@steps/gitlab-ci/load";
+import type { ComponentFacts, LoadedFile, LoadFailure } from "@steps/model/include";
 import {
   type ComponentAddress,
   isRange,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { publicUrl } from "@steps/model/reference";
-import type { FileRequest, LoadedFile, LoadFailure } from "@steps/gitlab-ci/load";
+import type { FileRequest, LoadedFile, LoadFailure } from "@steps/model/include";
 import type { IncludesState } from "./create-includes.ts";
 import { readFileIn } from "./folder-files.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { FileContext, LoadFailure } from "@steps/gitlab-ci/load";
+import type { FileContext, LoadFailure } from "@steps/model/include";
 import type { IncludesOptions } from "./create-includes.ts";
 import type { Fetches } from "./fetches.ts";
 

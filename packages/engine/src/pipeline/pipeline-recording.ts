@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
-import type { JobResult, PipelineEvent } from "@steps/pipeline";
+import type { JobResult, PipelineEvent } from "@steps/model/pipeline";
+import { sha256 } from "@steps/platform";
 import type { PipelineTraceJson, RunStatusJson, TraceJson } from "@steps/proto";
 import { createMasker } from "@steps/trace/mask";
 import {
@@ -87,8 +87,7 @@ export class PipelineRecording implements AsyncDisposable {
 
   /** A file was read that the pipeline is made of. @param path relative to the project, or a URL without credentials */
   fileRead(path: string, content: string | Uint8Array): void {
-    const sha256 = hash("sha256", content);
-    this.#append({ type: "file-read", at: Date.now(), path: this.#masker.text(path), sha256 });
+    this.#append({ type: "file-read", at: Date.now(), path: this.#masker.text(path), sha256: sha256(content) });
   }
 
   /** Jobs are part of the pipeline. @param path the names of the calling instances, each with ` / ` behind it */

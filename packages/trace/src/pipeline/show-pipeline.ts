@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { shortDigest } from "@steps/model/digest";
 import type {
   AttemptJson,
@@ -34,6 +35,8 @@ interface Node {
 /** Gives the lines of a child, behind its rails. */
 type Below = (rails: Rails) => Iterable<Line>;
 
+const OPTION_NAMES: OptionNames<FormatOptions & { readonly job?: string }> = { width: true, hasColor: true, job: true };
+
 /**
  * The trace of a pipeline for people: its jobs in order with their results, times, outputs and reasons, below each its instances,
  * attempts and steps. Ends with a line feed. `job`: only the jobs and instances of this name.
@@ -42,6 +45,7 @@ export function formatPipelineTrace(
   trace: PipelineTraceJson,
   options: FormatOptions & { readonly job?: string },
 ): string {
+  checkOptionNames("formatPipelineTrace()", options, OPTION_NAMES);
   const { source = "", status, startedAt, finishedAt, jobs = [], files = [], integrity } = trace;
   const { job: wanted } = options;
   const top = wanted === undefined ? jobs.filter(({ caller = "" }) => caller === "") : jobsNamed(jobs, wanted);
