@@ -33,14 +33,27 @@ export function isDenied(error: unknown): boolean {
   return isPermanent(error) && (code === "DENIED" || code === "ADDRESS_INVALID");
 }
 
+/** The text between the message of a service and its hint. */
+export const HINT = "\n  hint: ";
+
+/** The service's own word for why it refused a call, if it said one. */
+export function serviceCodeOf(error: unknown): string | undefined {
+  return error instanceof ConnectError ? (error.metadata.get("step-runner-error") ?? undefined) : undefined;
+}
+
+/** Whether a service says that it has not taken a job, and may take it later. */
+export function isPutOff(error: unknown): boolean {
+  return ["TOO_MANY_JOBS", "SERVICE_DRAINING"].includes(serviceCodeOf(error) ?? "");
+}
+
 /**
  * Turns a service's final answer about a job into the error that the caller sees. Other errors are returned unchanged.
  */
 export function toClientError(error: unknown, job: { readonly id: string; readonly lost: () => string }): unknown {
   if (!(error instanceof ConnectError)) return error;
   // The service has hints too, and one text to put them in.
-  const [text = "", hint] = error.rawMessage.split("\n  hint: ");
-  const serviceCode = error.metadata.get("step-runner-error") ?? undefined;
+  const [text = "", hint] = error.rawMessage.split(HINT);
+  const serviceCode = serviceCodeOf(error);
   const options = { cause: error, hint, serviceCode };
   switch (error.code) {
     case Code.NotFound:

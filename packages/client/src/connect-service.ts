@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Duplex } from "node:stream";
 import { gitlab, StepRunner } from "@steps/proto/service";
@@ -23,6 +24,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const OPTION_NAMES: OptionNames<ConnectOptions> = { token: true, bearer: true, signal: true };
+
 /**
  * Dials once and makes sure that a service answers.
  *
@@ -30,6 +33,7 @@ export interface ConnectOptions {
  * of the service if it does not want us
  */
 export async function connectService(dial: Dial, options: ConnectOptions = {}): Promise<ServiceClient> {
+  checkOptionNames("connectService()", options, OPTION_NAMES);
   const headers = headersOf(options);
   const session = new Http2Session(await dialInTime(dial, options.signal));
   try {

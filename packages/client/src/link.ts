@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isStepsError } from "@steps/model";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDenied, isFinal, isPermanent } from "./classify.ts";
+import { HINT, isDenied, isFinal, isPermanent, serviceCodeOf } from "./classify.ts";
 import { ClientError } from "./client-error.ts";
 import { connectService, type ConnectOptions } from "./connect-service.ts";
 import type { Dial } from "./dial.ts";
@@ -15,8 +15,17 @@ export type LinkState =
   /** Another process answers than before, so the jobs that ran were interrupted. */
   | { readonly type: "restarted"; readonly server: ServerIdentity }
   | { readonly type: "lost"; readonly reason: string }
-  /** The attempt that failed was the `attempt`th in a row; the next is made after `delayMs`. */
-  | { readonly type: "retrying"; readonly attempt: number; readonly delayMs: number; readonly reason: string };
+  /**
+   * The attempt that failed was the `attempt`th in a row; the next is made after `delayMs`. `serviceCode` is the service's own word for
+   * why it refused: `TOO_MANY_JOBS` when it has no free place, `SERVICE_DRAINING` when it is about to end.
+   */
+  | {
+      readonly type: "retrying";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+      readonly serviceCode?: string | undefined;
+    };
 
 export interface LinkOptions extends Omit<ConnectOptions, "signal"> {
   /** How long a lost connection is tried again. */
@@ -69,8 +78,8 @@ export class Link implements Disposable {
   }
 
   /**
-   * Calls the service until it answers. What fails because the connection was lost, or in a way that may pass, is done
-   * again; the call tells of progress, so that only failures in a row count.
+   * Calls the service until it answers. A call that fails because the connection was lost, or in a way that may pass, is
+   * made again; it tells of progress, so that only failures in a row count.
    *
    * @throws {ClientError} CONNECTION_FAILED, CONNECTION_LOST; a final `ConnectError`; whatever else the call throws
    */
@@ -95,7 +104,8 @@ export class Link implements Disposable {
         if ((error as ConnectError).code === Code.DeadlineExceeded) service.abandon(reasonOf(error));
         const delayMs = retries.next();
         if (delayMs === undefined) throw keepsFailing(error, retries);
-        this.#tell({ type: "retrying", attempt: retries.failures, delayMs, reason: reasonOf(error) });
+        const state = { attempt: retries.failures, delayMs, reason: reasonOf(error) };
+        this.#tell({ type: "retrying", ...state, serviceCode: serviceCodeOf(error) });
         await this.#pause(delayMs);
       }
     }
@@ -192,7 +202,10 @@ function isHopeless(error: unknown): boolean {
 
 /** The service answers, and says each time that it cannot. */
 function keepsFailing(cause: unknown, retries: Retries): ClientError {
-  return new ClientError("REFUSED", `The service keeps failing${tried(retries)}: ${reasonOf(cause)}`, { cause });
+  const serviceCode = serviceCodeOf(cause);
+  const what = serviceCode === "TOO_MANY_JOBS" ? "There was no free place on the service" : "The service keeps failing";
+  const [reason, hint] = reasonOf(cause).split(HINT);
+  return new ClientError("REFUSED", `${what}${tried(retries)}: ${reason}`, { cause, hint, serviceCode });
 }
 
 function tried({ failures, failingForMs }: Retries): string {

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { toBinary } from "@bufbuild/protobuf";
 import { type RunRequest, RunRequestSchema } from "@steps/proto/service";
 import { ClientError } from "./client-error.ts";
@@ -8,6 +9,43 @@ import { MAX_MESSAGE_BYTES } from "./grpc-call.ts";
 import { createJobToken, type JobRequest, toRunRequest } from "./job-request.ts";
 import { sendJob } from "./send-job.ts";
 import { type JobState, withLink } from "./with-link.ts";
+
+const OPTION_NAMES: OptionNames<FollowOptions> = {
+  token: true,
+  bearer: true,
+  signal: true,
+  hurry: true,
+  detach: true,
+  onOutput: true,
+  onOffsets: true,
+  resume: true,
+  onResult: true,
+  onState: true,
+  wantsResult: true,
+  wantsTrace: true,
+  keep: true,
+  reconnectWindowMs: true,
+  connectWindowMs: true,
+};
+
+const REQUEST_NAMES: OptionNames<JobRequest> = {
+  id: true,
+  nonce: true,
+  definition: true,
+  source: true,
+  steps: true,
+  ciScript: true,
+  name: true,
+  workDir: true,
+  env: true,
+  variables: true,
+  inputs: true,
+  grants: true,
+  maskedValues: true,
+  notes: true,
+  timeoutMs: true,
+  graceMs: true,
+};
 
 /**
  * Runs a job on a service and follows it to its end, over as many connections as it takes. The job is started once: a
@@ -20,6 +58,8 @@ import { type JobState, withLink } from "./with-link.ts";
  * @throws {ClientError}, what the first dial threw if it is permanent, or what the caller's own functions throw
  */
 export async function runAndFollow(dial: Dial, request: JobRequest, options: FollowOptions = {}): Promise<JobOutcome> {
+  checkOptionNames("runAndFollow()", options, OPTION_NAMES);
+  checkOptionNames("runAndFollow()", request, REQUEST_NAMES);
   const message = toMessage(request);
   const job: JobState = { id: message.id, isSent: false, isStarted: false };
   const withToken = { ...options, token: options.token ?? createJobToken() };
@@ -45,6 +85,8 @@ function toMessage(request: JobRequest): RunRequest {
 
 /** Starts a job and leaves it to the service. @throws as {@link runAndFollow} does */
 export async function startJob(dial: Dial, request: JobRequest, options: FollowOptions = {}): Promise<{ id: string }> {
+  checkOptionNames("startJob()", options, OPTION_NAMES);
+  checkOptionNames("startJob()", request, REQUEST_NAMES);
   const message = toMessage(request);
   const job: JobState = { id: message.id, isSent: false, isStarted: false };
   return withLink(dial, job, options, async (link) => {
@@ -59,6 +101,7 @@ export async function startJob(dial: Dial, request: JobRequest, options: FollowO
  * @throws {ClientError} JOB_LOST if there is no such job; otherwise as {@link runAndFollow} does
  */
 export async function followJob(dial: Dial, id: string, options: FollowOptions = {}): Promise<JobOutcome> {
+  checkOptionNames("followJob()", options, OPTION_NAMES);
   const job: JobState = { id, isSent: true, isStarted: false };
   return withLink(dial, job, options, (link) => followToEnd(link, id, { ...options, keep: options.keep ?? true }));
 }

@@ -1,4 +1,5 @@
 import type { RunRequest } from "@steps/proto/service";
+import { isPutOff } from "./classify.ts";
 import { ClientError } from "./client-error.ts";
 import type { FollowOptions } from "./follow-options.ts";
 import type { Link } from "./link.ts";
@@ -23,7 +24,13 @@ export async function sendJob(
   const acknowledged = link.use(async (service) => {
     if (signal?.aborted === true) throw cancelled(job);
     job.isSent = true;
-    await service.run(message);
+    try {
+      await service.run(message);
+    } catch (error) {
+      // A service that has the job would say so, wherever it came from: it knows the request.
+      if (isPutOff(error)) job.isSent = false;
+      throw error;
+    }
   });
   // Without a service to ask there is nobody to wait for when the caller gives up.
   if (signal === undefined) await acknowledged;

@@ -124,6 +124,39 @@ test("a service that keeps failing is not asked for ever", async () => {
   expect(fake.calls["dial"]).toBe(1);
 });
 
+test("a job that gets no place is put off, says why, and is known not to be there", async () => {
+  const fake = await startFakeService();
+  const full = { "step-runner-error": "TOO_MANY_JOBS" };
+  fake.onCall = (call, when) => {
+    if (call !== "run" || when !== "before") return;
+    throw new ConnectError("1 run already\n  hint: Try again.", Code.ResourceExhausted, full);
+  };
+  const codes: unknown[] = [];
+  const onState = (state: ClientState): void => void (state.type === "retrying" && codes.push(state.serviceCode));
+  await expect(
+    runAndFollow(fake.dial, { definition: "[]" }, { reconnectWindowMs: 300, onState }),
+  ).rejects.toMatchObject({
+    code: "REFUSED",
+    serviceCode: "TOO_MANY_JOBS",
+    message: /^There was no free place on the service \(\d attempts in .*: 1 run already$/,
+    hint: "Try again.",
+  });
+  expect(new Set(codes)).toEqual(new Set(["TOO_MANY_JOBS"]));
+  const stop = new AbortController();
+  const run = runAndFollow(
+    fake.dial,
+    { id: "a", definition: "[]" },
+    {
+      signal: stop.signal,
+      onState: (state) => void (state.type === "retrying" && stop.abort()),
+    },
+  );
+  await expect(run).rejects.toMatchObject({
+    code: "CANCELLED",
+    message: 'The job "a" was cancelled before it started',
+  });
+});
+
 test("the service's own word and hint are passed on", async () => {
   const fake = await startFakeService();
   fake.onCall = (call) => {

@@ -106,16 +106,25 @@ export function size<D extends string | undefined = undefined>(
   };
 }
 
-/** A time such as `500ms`, `30s`, `5m`, `2h`, `7d`, where a bare number is seconds; the option is in milliseconds. */
-export function duration<D extends string | undefined = undefined>(
-  notes: FlagNotes & { readonly default?: D },
-): Flag<Given<D, number>> {
+/**
+ * A time such as `500ms`, `30s`, `5m`, `2h`, `7d`, where a bare number is seconds; the option is in milliseconds.
+ *
+ * @param notes with `isPositive` for a limit that would be over at once if it were zero, so that zero is refused
+ */
+export function duration<D extends string | undefined = undefined>({
+  isPositive = false,
+  ...notes
+}: FlagNotes & { readonly default?: D; readonly isPositive?: boolean }): Flag<Given<D, number>> {
   return {
     type: "duration",
     ...notes,
     read: (texts, name) => {
       const given = texts.at(-1);
-      return (given === undefined ? undefined : readDuration(name, given)) as Given<D, number>;
+      return (
+        given === undefined
+          ? undefined
+          : readDuration(name, given, { isPositive, hasDefault: notes.default !== undefined })
+      ) as Given<D, number>;
     },
   };
 }

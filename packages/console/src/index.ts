@@ -3,6 +3,8 @@ export { describeFailure, type FailureRules } from "./failure.ts";
 export * as flag from "./flag-kinds.ts";
 export { converted, type Flag, type Flags, grouped, type OptionsOf } from "./flag.ts";
 export { formatHelp, groupFlags } from "./help.ts";
+export { drainFlags, logFlags } from "./operation/operation-flags.ts";
 export { parseCommandLine } from "./parse-command-line.ts";
 export { type Program, runProgram } from "./run-program.ts";
+export { configFlags, settingsOfConfig, settingsOfKey } from "./settings/config-file.ts";
 export { UsageError } from "./usage-error.ts";

@@ -123,7 +123,11 @@ export class OutputWriter {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === "EAGAIN") return at;
-        if (code !== "EPIPE" && code !== "EIO") throw error;
+        if (code !== "EPIPE" && code !== "EIO") {
+          // A full disk may have taken a part of a line.
+          if (at > 0) this.#cursor.isAtLineStart = chunk[at - 1] === LINE_FEED;
+          throw error;
+        }
         this.#isClosed = true;
         return chunk.length;
       }

@@ -49,10 +49,20 @@ export function readInteger(
 const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The milliseconds of a time with its unit; without one it is in seconds. @throws {UsageError} */
-export function readDuration(name: string, given: string): number {
+export function readDuration(
+  name: string,
+  given: string,
+  { isPositive, hasDefault }: { readonly isPositive: boolean; readonly hasDefault: boolean },
+): number {
   const match = /^(\d+(?:\.\d+)?)([a-z]*)$/i.exec(given.trim());
   const unit = UNITS[match?.[2] ?? ""];
   if (match === null || unit === undefined)
     throw new UsageError(`--${name} is "${given}"`, "It takes a duration such as 30s or 5m.");
-  return Number(match[1]) * unit;
+  const time = Number(match[1]) * unit;
+  if (time === 0 && isPositive)
+    throw new UsageError(
+      `--${name} is "${given}"`,
+      `It takes a time above zero.${hasDefault ? "" : " Leave the flag out for no limit."}`,
+    );
+  return time;
 }

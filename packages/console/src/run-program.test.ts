@@ -62,7 +62,14 @@ describe("runProgram", () => {
     });
   });
 
-  test.each([["nope"], ["group"], ["group two"], ["toString"], ["serve --wrong"]])("%s is refused with 2", (text) => {
+  test("shows the commands of a group that is named alone, and is not content with that", () => {
+    const { status, stdout, stderr } = demo("group");
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain("group one");
+    expect(stderr).not.toContain("serve");
+  });
+
+  test.each([["nope"], ["group two"], ["toString"], ["serve --wrong"]])("%s is refused with 2", (text) => {
     const { status, stderr } = demo(...text.split(" "));
     expect(stderr).toMatch(/^demo: /);
     expect(status).toBe(2);

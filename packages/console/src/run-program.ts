@@ -64,12 +64,17 @@ async function withoutCommand(program: Program, name: string, rest: readonly str
     await print(await overview(program, members, { withHidden: true }));
     return 0;
   }
+  if (members.length > 0 && rest[0] === undefined) {
+    await errors.write(Buffer.from(await overview(program, members, { withHidden: true })));
+    return COMMAND_EXITS.input.code;
+  }
   if (members.length > 0) {
-    const hint = `Write ${members.map((member) => `${program.name} ${member}`).join(" or ")}.`;
-    throw new UsageError(
-      rest[0] === undefined ? `"${name}" needs a second word` : `Unknown command: "${name} ${rest[0]}"`,
-      hint,
-    );
+    const near = nearest(`${name} ${rest[0]}`, members);
+    const hint =
+      near === undefined
+        ? `Write ${members.map((member) => `${program.name} ${member}`).join(" or ")}.`
+        : `Did you mean ${program.name} ${near}?`;
+    throw new UsageError(`Unknown command: "${name} ${rest[0]}"`, hint);
   }
   const near = nearest(name, Object.keys(program.commands));
   complain(

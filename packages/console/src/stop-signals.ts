@@ -38,7 +38,7 @@ export class StopSignals implements Disposable {
   }
 
   #take(name: Signal): void {
-    // Who asks twice waits neither for the job nor for the reader of its output.
+    // Whoever asks twice waits neither for the job nor for the reader of its output.
     hurryOutput();
     if (this.#first !== undefined) this.#hurry.abort();
     this.#first ??= name;

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { isatty } from "node:tty";
+import { hasTerminal } from "@steps/platform/runtime";
 import { type Cursor, OutputWriter, type Overlay } from "./output-writer.ts";
 
 const cursor: Cursor = { isAtLineStart: true };
@@ -55,7 +55,7 @@ export function progressMode(
   env: NodeJS.ProcessEnv = process.env,
 ): ProgressMode {
   if (quiet || progress === "quiet") return "quiet";
-  const canDraw = isatty(2) && env["TERM"] !== "dumb";
+  const canDraw = hasTerminal(2) && env["TERM"] !== "dumb";
   if (progress !== "auto") return progress === "tree" && !canDraw ? "plain" : progress;
   if (!canDraw) return "lines";
   return ["", "0", "false"].includes(env["CI"] ?? "") ? "tree" : "plain";
@@ -74,7 +74,7 @@ export interface Terminal {
 
 /** The abilities of a stream: colour only on a terminal without `NO_COLOR` that is not dumb, or if `FORCE_COLOR` says so. */
 export function terminalOf(fd: 1 | 2, env: NodeJS.ProcessEnv = process.env): Terminal {
-  const isTerminal = isatty(fd);
+  const isTerminal = hasTerminal(fd);
   const forced = env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0" && env["FORCE_COLOR"] !== "";
   const hasColor = (env["NO_COLOR"] ?? "") === "" && (forced || (isTerminal && env["TERM"] !== "dumb"));
   const paint = (code: number) => (text: string) => (hasColor ? `\u001B[${code}m${text}\u001B[0m` : text);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { findContainerCli } from "../src/client/find-container-cli.ts";
 
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ async function docker(...args: string[]): Promise<string> {
 
 test.skipIf(!isThere)("what a killed runner leaves is removed", async () => {
   await run("sh", ["-c", 'tar c -C / bin/busybox | docker import - "$1"', "sh", image], { cwd: tmpdir() });
-  afterAll(() => docker("rmi", "--force", image));
+  onTestFinished(async () => void (await docker("rmi", "--force", image)));
   await docker("network", "create", network);
   const start = ["run", "--detach", `--network=${network}`, `--label=${label}`, image, "/bin/busybox", "sleep", "1000"];
   await docker(...start);

@@ -9,4 +9,4 @@ export { PROXY_COMMANDS } from "./proxy.ts";
 export { dialUnix, type UnixTarget } from "./unix.ts";
 export { dialKubernetes, type KubernetesTarget } from "./kubernetes/kubernetes.ts";
 export { createSshDialer, type SshDialer, type SshOptions } from "./ssh/ssh.ts";
-export type { StrictHostKey } from "./ssh/ssh-host-keys.ts";
+export type { StrictHostKey } from "./ssh/strict-host-key.ts";

@@ -1,25 +1,12 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { startKubernetesServer, tempDir, writeKubeconfig } from "@steps/testkit";
-import type { KubernetesServer, KubernetesServerOptions } from "@steps/testkit";
+import { tempDir, writeKubeconfig } from "@steps/testkit";
 import { dialKubernetes } from "../src/index.ts";
 import type { DialError, KubernetesTarget } from "../src/index.ts";
-import { errorOf, greeting } from "./kubernetes-helpers.ts";
-
-const open: KubernetesServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
-async function start(options: Partial<KubernetesServerOptions> = {}): Promise<KubernetesServer> {
-  const server = await startKubernetesServer({ pods: [{ name: "job" }], ...options });
-  open.push(server);
-  return server;
-}
+import { errorOf, greeting, startServer } from "./kubernetes-helpers.ts";
 
 async function failTo(server: { url: string }, target: Partial<KubernetesTarget> = {}): Promise<DialError> {
   const kubeconfig = await writeKubeconfig(server);
@@ -29,20 +16,20 @@ async function failTo(server: { url: string }, target: Partial<KubernetesTarget>
 
 describe("a refused exec", () => {
   test("is DENIED for 401 and 403, with the server's message", async () => {
-    const strict = await start({ authorizations: ["Bearer good"] });
+    const strict = await startServer({ authorizations: ["Bearer good"] });
     expect(await failTo(strict)).toMatchObject({
       code: "DENIED",
       message: expect.stringContaining("Unauthorized") as string,
     });
     const message = 'pods "job" is forbidden: User "u" cannot create resource "pods/exec"';
-    const forbidding = await start({ onRequest: () => ({ status: 403, reason: "Forbidden", message }) });
+    const forbidding = await startServer({ onRequest: () => ({ status: 403, reason: "Forbidden", message }) });
     const error = await failTo(forbidding);
     expect(error).toMatchObject({ code: "DENIED", isPermanent: true });
     expect(error.message).toBe(`Kubernetes refused exec in pod "default/job": ${message}`);
   });
 
   test("is NOT_FOUND for a pod or a container that is not there", async () => {
-    const server = await start({ pods: [{ name: "job", containers: ["a", "b"] }] });
+    const server = await startServer({ pods: [{ name: "job", containers: ["a", "b"] }] });
     expect(await failTo(server, { pod: "nope" })).toMatchObject({
       code: "NOT_FOUND",
       message: 'Pod "default/nope" does not exist',
@@ -56,7 +43,7 @@ describe("a refused exec", () => {
   });
 
   test("says what to choose from when no container is named", async () => {
-    const server = await start({ pods: [{ name: "job", containers: ["a", "b"] }] });
+    const server = await startServer({ pods: [{ name: "job", containers: ["a", "b"] }] });
     expect(await failTo(server)).toMatchObject({
       code: "ADDRESS_INVALID",
       message: expect.stringContaining("choose one of: [a b]") as string,
@@ -64,7 +51,7 @@ describe("a refused exec", () => {
   });
 
   test("is UNREACHABLE for a pod that has not started, NOT_FOUND for one that has ended", async () => {
-    const server = await start({ pods: [{ name: "job", phase: "Pending" }] });
+    const server = await startServer({ pods: [{ name: "job", phase: "Pending" }] });
     expect(await failTo(server)).toMatchObject({
       code: "UNREACHABLE",
       isPermanent: false,
@@ -84,7 +71,7 @@ describe("a refused exec", () => {
   });
 
   test("keeps the server's words when the pod may not be asked for", async () => {
-    const server = await start({
+    const server = await startServer({
       onRequest: ({ path }) =>
         path.endsWith("/exec") ? { status: 404, message: 'pods "job" not found' } : { status: 403, message: "no" },
     });
@@ -97,20 +84,20 @@ describe("a refused exec", () => {
 
   test("is UNREACHABLE for 5xx, PROTOCOL for a redirect or a page", async () => {
     for (const status of [500, 502, 503, 504, 429]) {
-      const server = await start({ onRequest: () => ({ status, message: "busy" }) });
+      const server = await startServer({ onRequest: () => ({ status, message: "busy" }) });
       expect(await failTo(server)).toMatchObject({
         code: "UNREACHABLE",
         message: expect.stringContaining("busy") as string,
       });
     }
     for (const status of [200, 302, 418]) {
-      const server = await start({ onRequest: () => ({ status, message: "page" }) });
+      const server = await startServer({ onRequest: () => ({ status, message: "page" }) });
       expect(await failTo(server)).toMatchObject({ code: "PROTOCOL" });
     }
   });
 
   test("is UNREACHABLE where nobody listens, PROTOCOL where no common subprotocol is spoken", async () => {
-    const server = await start();
+    const server = await startServer();
     await server.close();
     expect(await failTo(server)).toMatchObject({
       code: "UNREACHABLE",
@@ -129,7 +116,7 @@ describe("a refused exec", () => {
   });
 
   test("asks at most for a name that can be one", async () => {
-    const server = await start();
+    const server = await startServer();
     for (const target of [
       { pod: "../x" },
       { pod: "" },
@@ -152,7 +139,10 @@ describe("the command in the pod", () => {
     const helper = join(dir, "gitlab-runner-helper");
     await writeFile(helper, `#!/bin/sh\n[ "$*" = "steps proxy" ] || exit 2\n${greeting("exec cat")[2]}\n`);
     await chmod(helper, 0o755);
-    const server = await start({ pods: [{ name: "job", env: { PATH: `${dir}:/usr/bin:/bin` } }], missingProgram });
+    const server = await startServer({
+      pods: [{ name: "job", env: { PATH: `${dir}:/usr/bin:/bin` } }],
+      missingProgram,
+    });
     const dial = dialKubernetes({ pod: "job", kubeconfig: await writeKubeconfig(server) });
     (await dial(AbortSignal.timeout(20_000))).destroy();
     expect(server.sessions.map(({ argv }) => argv.join(" "))).toEqual([
@@ -172,7 +162,7 @@ describe("the command in the pod", () => {
   });
 
   test.each(missing)("is NO_SERVICE when it is nowhere (%s)", async (missingProgram) => {
-    const server = await start({ pods: [{ name: "job", env: { PATH: "/nowhere" } }], missingProgram });
+    const server = await startServer({ pods: [{ name: "job", env: { PATH: "/nowhere" } }], missingProgram });
     const kubeconfig = await writeKubeconfig(server);
     const error = await errorOf(dialKubernetes({ pod: "job", kubeconfig })(AbortSignal.timeout(20_000)));
     expect(error).toMatchObject({ code: "NO_SERVICE", isPermanent: true });
@@ -180,7 +170,7 @@ describe("the command in the pod", () => {
   });
 
   test("is NO_SERVICE with its stderr when there is no service behind it", async () => {
-    const error = await failTo(await start(), {
+    const error = await failTo(await startServer(), {
       command: ["sh", "-c", "echo 'dial unix /tmp/x.sock: no such file' >&2; exit 1"],
     });
     expect(error.code).toBe("NO_SERVICE");
@@ -190,8 +180,8 @@ describe("the command in the pod", () => {
   });
 
   test("is NO_SERVICE when it ends well without a word, or prints its usage", async () => {
-    expect(await failTo(await start(), { command: ["true"] })).toMatchObject({ code: "NO_SERVICE" });
-    const usage = await failTo(await start(), { command: ["sh", "-c", "echo Usage: thing; exit 2"] });
+    expect(await failTo(await startServer(), { command: ["true"] })).toMatchObject({ code: "NO_SERVICE" });
+    const usage = await failTo(await startServer(), { command: ["sh", "-c", "echo Usage: thing; exit 2"] });
     expect(usage).toMatchObject({
       code: "NO_SERVICE",
       message: expect.stringContaining('printed "Usage: thing"') as string,
@@ -199,17 +189,17 @@ describe("the command in the pod", () => {
   });
 
   test("is PROTOCOL when it speaks something else and goes on", async () => {
-    const error = await failTo(await start(), { command: ["sh", "-c", "echo hello; cat"] });
+    const error = await failTo(await startServer(), { command: ["sh", "-c", "echo hello; cat"] });
     expect(error).toMatchObject({ code: "PROTOCOL", message: expect.stringContaining('printed "hello"') as string });
   });
 
   test("is UNREACHABLE when the node cannot run it, or the connection is cut before it speaks", async () => {
-    const failing = await start({ onExec: () => ({ failure: "error dialing backend: no route to host" }) });
+    const failing = await startServer({ onExec: () => ({ failure: "error dialing backend: no route to host" }) });
     expect(await failTo(failing)).toMatchObject({
       code: "UNREACHABLE",
       message: expect.stringContaining("no route") as string,
     });
-    const cutting = await start({ onExec: () => ({ dropAfterBytes: 3 }) });
+    const cutting = await startServer({ onExec: () => ({ dropAfterBytes: 3 }) });
     expect(await failTo(cutting)).toMatchObject({
       code: "UNREACHABLE",
       message: expect.stringContaining("was lost") as string,
@@ -217,7 +207,7 @@ describe("the command in the pod", () => {
   });
 
   test("is not waited for when it says nothing: the look is left for later", async () => {
-    const server = await start({ onExec: () => ({ isSilent: true }) });
+    const server = await startServer({ onExec: () => ({ isSilent: true }) });
     const kubeconfig = await writeKubeconfig(server);
     const stream = await dialKubernetes({ pod: "job", kubeconfig, timeoutMs: 300 })(AbortSignal.timeout(20_000));
     const failed = once(stream, "end").then(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, withDefaults } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf, withDefaults } from "@steps/model";
 import { createArtifactRegistry, type StoredArtifact } from "./artifact/artifact-registry.ts";
 import { createArtifactV3 } from "./artifact/artifact-v3.ts";
 import type { ArtifactParts } from "./artifact/artifact-v4.ts";
@@ -53,11 +53,24 @@ export interface Services extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+const OPTION_NAMES: OptionNames<ServicesOptions> = {
+  cacheDir: true,
+  artifactDir: true,
+  artifacts: true,
+  runId: true,
+  jobId: true,
+  scope: true,
+  host: true,
+  limits: true,
+  onNote: true,
+};
+
 /**
  * Starts the cache service (v1 and v2) and the artifact service (v3 and v4) of GitHub Actions for one job. Throws
  * `ServicesError`.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
+  checkOptionNames("startServices()", options, OPTION_NAMES);
   const closers = createClosers();
   try {
     return await open(options, closers);

@@ -4,7 +4,7 @@ import { type ContainerCli, ContainerError, labelOfJob, type RegistryCredentials
 import { endOfLog, inspectContainer, JobNetwork } from "@steps/containers/job";
 import { dialCommand, DialError } from "@steps/dial/command";
 import type { Dial } from "@steps/client";
-import { messageOf } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf } from "@steps/model";
 import { printable } from "@steps/model/bounded-text";
 import { runBriefly } from "@steps/platform/processes";
 import { ensureImage, type ImageFacts } from "./image.ts";
@@ -66,6 +66,18 @@ const RESTORE_MS = 10 * 60_000;
 const LOG_CHARS = 4000;
 const LAST_LINES = 3;
 
+export const CONTAINER_OPTION_NAMES: OptionNames<ContainerOptions> = {
+  cli: true,
+  stateDir: true,
+  programDir: true,
+  credentialsFor: true,
+  serveFlags: true,
+  say: true,
+  warn: true,
+  signal: true,
+  kept: true,
+};
+
 /**
  * Gets the images of a job, starts its services and its container on a network of their own, and waits until the services answer,
  * for 30 seconds at most. When it is disposed of, or this process is killed, all of that goes, and the files in the folders belong to
@@ -74,6 +86,7 @@ const LAST_LINES = 3;
  * @throws {ContainerError} CONTAINER_FAILED
  */
 export async function openContainers(wanted: WantedContainers, options: ContainerOptions): Promise<OpenContainers> {
+  checkOptionNames("openContainers()", options, CONTAINER_OPTION_NAMES);
   const { cli, signal } = options;
   const images = await ensureImages(wanted, options);
   const { kept } = options;
@@ -177,7 +190,9 @@ class Opening implements OpenContainers {
 
   async problem(): Promise<string | undefined> {
     const { cli } = this.#options;
-    const { isRunning, exitCode } = await inspectContainer(cli, this.container, AbortSignal.timeout(START_MS));
+    const facts = await inspectContainer(cli, this.container, AbortSignal.timeout(START_MS)).catch(factsOfNone);
+    if (facts === undefined) return "the container of the job is gone: it was removed by somebody else";
+    const { isRunning, exitCode } = facts;
     if (isRunning) return undefined;
     const lines = (await endOfLog(cli, this.container)).split("\n").map((line) => line.trim());
     const said = lines.filter((line) => line !== "").slice(-LAST_LINES);
@@ -283,6 +298,11 @@ class Opening implements OpenContainers {
     const args = insideArguments(this.container, restoreWords(this.#wanted));
     await runBriefly({ program: cli.program, args, env: process.env, timeoutMs: RESTORE_MS });
   }
+}
+
+/** Docker's and Podman's words for a container that does not exist; whatever else is wrong is thrown again. */
+function factsOfNone(error: unknown): undefined {
+  if (!/no such (?:container|object)/i.test(messageOf(error))) throw error;
 }
 
 /** A container that has ended is not dialled again. */

@@ -1,7 +1,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type ClientState, type JobRequest, runAndFollow } from "@steps/client";
 import { ContainerError } from "@steps/containers";
-import { exitCodeOf, type Outcome, type Status } from "@steps/model";
+import { checkOptionNames, type OptionNames, exitCodeOf, type Outcome, type Status } from "@steps/model";
 import {
   RunStatus,
   type StepResult,
@@ -11,7 +11,12 @@ import {
   type TraceJson,
 } from "@steps/proto";
 import { Job_JobStatus, type Job } from "@steps/proto/service";
-import { type ContainerOptions, openContainers, type OpenContainers } from "./open-containers.ts";
+import {
+  CONTAINER_OPTION_NAMES,
+  type ContainerOptions,
+  openContainers,
+  type OpenContainers,
+} from "./open-containers.ts";
 import type { WantedContainers } from "./wanted.ts";
 
 /** How a job in containers is run and followed. */
@@ -47,6 +52,18 @@ const CONNECT_MS = 30_000;
 /** How long a connection is looked for that was lost: the container is on this machine. */
 const RECONNECT_MS = 10_000;
 
+const OPTION_NAMES: OptionNames<ContainerRunOptions> = {
+  requestOf: true,
+  onOutput: true,
+  onStep: true,
+  wantsResult: true,
+  wantsTrace: true,
+  hurry: true,
+  timeoutMs: true,
+  atEnd: true,
+  ...CONTAINER_OPTION_NAMES,
+};
+
 /**
  * Runs a job in containers of its own: the service in the job's container runs it, and it is followed from here to its end.
  *
@@ -54,10 +71,21 @@ const RECONNECT_MS = 10_000;
  * the client throws when the service is lost while its container still runs
  */
 export async function runInContainers(wanted: WantedContainers, options: ContainerRunOptions): Promise<ContainerRun> {
-  const { timeoutMs, signal } = options;
+  checkOptionNames("runInContainers()", options, OPTION_NAMES);
+  const { timeoutMs, signal, cli, stateDir, programDir, credentialsFor, serveFlags, say, warn, kept } = options;
   const begin = performance.now();
   const stop = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  await using containers = await openContainers(wanted, { ...options, signal: stop });
+  await using containers = await openContainers(wanted, {
+    cli,
+    stateDir,
+    programDir,
+    credentialsFor,
+    serveFlags,
+    say,
+    warn,
+    kept,
+    signal: stop,
+  });
   const leftMs = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (performance.now() - begin));
   const ended = await follow(wanted, containers, { ...options, timeoutMs: leftMs });
   await options.atEnd?.(ended, containers);

@@ -12,8 +12,7 @@ export {
   type ObjectKind,
   type ObjectName,
 } from "./api/kubernetes-objects.ts";
-export { isMissingProgram, type ExecOutcome } from "./exec/exec-outcome.ts";
-export type { ExecStream } from "./exec/exec-stream.ts";
+export { isMissingProgram, type ExecOutcome, type ExecStream } from "./exec/exec-outcome.ts";
 export { runExec, type ExecResult } from "./exec/run-exec.ts";
 export { startExec, type ExecOptions, type ExecSession } from "./exec/start-exec.ts";
 export { KubernetesError, type KubernetesErrorCode } from "./kubernetes-error.ts";

@@ -1,7 +1,9 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { JobTable } from "./job-submission.ts";
 import { lazyHandler } from "./request/lazy-handler.ts";
+import { answerOpenRequest, isOpenRequest } from "./request/open-requests.ts";
 import type { RequestHandler } from "./request/request-handler.ts";
-import type { OperatorLog } from "./operator-log.ts";
+import type { Log } from "@steps/model/operation";
 
 /** The parts that a service is made of. */
 export interface ServiceOptions {
@@ -11,26 +13,29 @@ export interface ServiceOptions {
   /** A job without a token is refused: for a machine that several users share. Default: no. */
   readonly requiresToken?: boolean;
   /** Default: nothing is told. */
-  readonly log?: OperatorLog;
+  readonly log?: Log;
 }
 
 /** All that is served on one socket, apart from the socket. */
 export interface Service {
   readonly jobs: JobTable;
-  /** Answers a request of `node:http2` or `node:http`, in gRPC, gRPC-Web or Connect. Never throws. */
+  /** Answers a request of `node:http2` or `node:http`: in gRPC, gRPC-Web or Connect, or for health and figures. Never throws. */
   readonly handle: RequestHandler;
-  readonly log: OperatorLog;
-  /** Makes the health service answer NOT_SERVING from now on. */
-  announceStop(): void;
+  readonly log: Log;
+  /** Takes no new jobs from now on: health answers NOT_SERVING, and `/readyz` 503. */
+  drain(): void;
   /** Ends every call that still runs with UNAVAILABLE. */
   abortCalls(): void;
 }
+
+const OPTION_NAMES: OptionNames<ServiceOptions> = { jobs: true, workDir: true, requiresToken: true, log: true };
 
 /**
  * The services `steps.v1.StepRunner` and `proto.StepRunner` (GitLab's) over one job table, with gRPC's health and
  * reflection services beside them. Listen with `listenUnix()` or `listenPort()`.
  */
 export function createService(options: ServiceOptions): Service {
+  checkOptionNames("createService()", options, OPTION_NAMES);
   const { jobs, workDir = process.cwd(), requiresToken = false, log = () => undefined } = options;
   const stopping = new AbortController();
   const shutdown = new AbortController();
@@ -40,12 +45,20 @@ export function createService(options: ServiceOptions): Service {
     stopping: stopping.signal,
     shutdown: shutdown.signal,
   };
+  // A service that nobody has called yet does not hold all of this in memory.
+  const answerCall = lazyHandler(
+    async () => (await import("./wire/answer-requests.ts")).answerRequests(answering),
+    log,
+  );
   return {
     jobs,
     log,
-    // A service that nobody has called yet does not hold all of this in memory.
-    handle: lazyHandler(async () => (await import("./wire/answer-requests.ts")).answerRequests(answering), log),
-    announceStop: () => stopping.abort(),
+    handle: (request, reply) =>
+      isOpenRequest(request) ? answerOpenRequest(jobs, request, reply) : answerCall(request, reply),
+    drain: () => {
+      jobs.drain();
+      stopping.abort();
+    },
     abortCalls: () => shutdown.abort(),
   };
 }

@@ -10,7 +10,7 @@ export type {
 } from "./job-submission.ts";
 export { ServiceError, type ServiceErrorCode } from "./service-error.ts";
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
-export { describeFault, type OperatorLog } from "./operator-log.ts";
+export { describeFault } from "./describe-fault.ts";
 export { ERROR_HEADER } from "./wire/connect-error.ts";
 export { TOKEN_HEADER } from "./wire/job-access.ts";
 export { type JobLimits, type JobTableOptions, openJobTable } from "./jobs/open-job-table.ts";

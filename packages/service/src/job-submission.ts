@@ -119,13 +119,18 @@ export interface JobTable extends AsyncDisposable {
   /**
    * Starts a job, or finds the one that the same request started before.
    *
-   * @throws {ServiceError} JOB_EXISTS for another request under a known id; TOO_MANY_JOBS; JOB_CLOSED for a request whose job
-   * was run and closed before; WORK_DIR_UNUSABLE; STATE_UNUSABLE if the disk does not take the job
+   * @throws {ServiceError} JOB_EXISTS for another request under a known id; TOO_MANY_JOBS; SERVICE_DRAINING; JOB_CLOSED for a
+   * request whose job was run and closed before; WORK_DIR_UNUSABLE; STATE_UNUSABLE if the disk does not take the job
    */
   run(submission: JobSubmission): JobHandle;
   get(id: string): JobHandle | undefined;
   /** The oldest first. */
   list(): readonly JobHandle[];
+  /** Takes no new jobs from now on; those that run go on. */
+  drain(): void;
+  readonly isDraining: boolean;
+  /** The figures of the table in the text format of Prometheus. */
+  metrics(): string;
   /** Ends the job if it runs, forgets it and removes its files; nothing for an unknown id. */
   close(id: string): Promise<void>;
   /** Ends every job that runs (TERM, grace, KILL), and waits for that. Ended jobs stay on disk. */

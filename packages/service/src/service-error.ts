@@ -7,6 +7,7 @@ export type ServiceErrorCode =
   | "JOB_NOT_FOUND"
   | "JOB_RUNNING"
   | "TOO_MANY_JOBS"
+  | "SERVICE_DRAINING"
   | "OFFSET_OUT_OF_RANGE"
   | "LOG_DAMAGED"
   | "STATE_IN_USE"

@@ -37,7 +37,12 @@ export async function openWorld(options: Options = {}): Promise<World> {
       graceMs: 500,
       limits: maxJobs === undefined ? undefined : { maxJobs },
     }));
-  const service = createService({ workDir: dir, ...rest, jobs, log: (line) => log.push(line) });
+  const service = createService({
+    workDir: dir,
+    ...rest,
+    jobs,
+    log: (_, message, facts) => log.push(`${message} ${JSON.stringify(facts)}`),
+  });
   const socket = join(dir, "run", "s.sock");
   const listener = await listenUnix(service, socket);
   let stopped: Promise<void> | undefined;

@@ -10,7 +10,7 @@ const [file = "", dir = ""] = process.argv.slice(2);
 const jobs = JSON.parse(readFileSync(file, "utf8")) as [string, unknown][];
 const say = (line: unknown): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-const table = await openJobTable({ ...tableOptions(dir), onNote: (note) => say({ note }) });
+const table = await openJobTable({ ...tableOptions(dir), log: (_, note, facts) => say({ note, ...facts }) });
 for (const job of table.list()) say({ found: job.info });
 for (const [id, steps] of jobs) {
   const job = table.run(stepsJob(dir, steps, { id }));

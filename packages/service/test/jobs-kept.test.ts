@@ -138,7 +138,7 @@ describe("openJobTable()", () => {
     writeFileSync(join(jobs, "a file"), "");
     mkdirSync(join(jobs, "0".repeat(32)));
     const notes: string[] = [];
-    await using table = await openJobTable({ ...tableOptions(dir), onNote: (text) => void notes.push(text) });
+    await using table = await openJobTable({ ...tableOptions(dir), log: (_, message) => void notes.push(message) });
     expect(table.list().map(({ id }) => id)).toEqual(["good"]);
     expect(notes.filter((note) => note.includes("set aside"))).toHaveLength(6);
     expect(readdirSync(join(dir, "state", "damaged"))).toHaveLength(6);

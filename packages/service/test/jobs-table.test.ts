@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tempDir } from "@steps/testkit";
+import type { Log } from "@steps/model/operation";
 import { describe, expect, test } from "vitest";
 import type { JobHandle, JobInfo, ResultState } from "../src/index.ts";
 import { openJobTable } from "../src/jobs/open-job-table.ts";
@@ -103,7 +104,8 @@ describe("run()", () => {
 
   test("keeps no part of the request, no secret in particular, and files of variables only while the job runs", async () => {
     const notes: string[] = [];
-    const table = await openTable({ onNote: (text) => void notes.push(text) });
+    const log: Log = (level, message) => void (level === "info" || notes.push(message));
+    const table = await openTable({ log });
     const secret = "correct-horse-battery";
     const spec = scriptJob(
       table.dir,

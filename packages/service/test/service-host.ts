@@ -8,6 +8,6 @@ const jobs = await openJobTable({
   cacheDir: `${dir}/cache`,
   runner: { name: "test", version: "1" },
 });
-await listenUnix(createService({ jobs, workDir: dir, log: (line) => process.stderr.write(`${line}\n`) }), socket);
+await listenUnix(createService({ jobs, workDir: dir, log: (_, line) => process.stderr.write(`${line}\n`) }), socket);
 process.stdout.write("ready\n");
 process.once("SIGINT", () => process.exit(0));

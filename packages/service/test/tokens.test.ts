@@ -35,7 +35,7 @@ function everyCall({ ours, theirs }: Pick<World, "ours" | "theirs">): Promise<Co
 }
 
 describe("a job with a token", () => {
-  test("is only for who knows it", async () => {
+  test("is only for whoever knows it", async () => {
     const world = await openWorld();
     const owner = clientsOf(world.socket, { [TOKEN_HEADER]: "right" });
     await owner.ours.run(request);
@@ -52,7 +52,7 @@ describe("a job with a token", () => {
     for (const call of everyCall(owner)) expect(await call).toBe("ok");
   });
 
-  test("is seen by all, and why it failed only by who knows the token", async () => {
+  test("is seen by all, and why it failed only by whoever knows the token", async () => {
     const world = await openWorld();
     const owner = clientsOf(world.socket, { [TOKEN_HEADER]: "right" });
     await owner.ours.run(request);

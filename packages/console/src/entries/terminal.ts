@@ -1,3 +1,5 @@
+export { DrainSignals } from "../operation/drain-signals.ts";
+export { type LogOptions, openLog } from "../operation/open-log.ts";
 export { CLEAR_LINE, OutputWriter } from "../output-writer.ts";
 export { StopSignals } from "../stop-signals.ts";
 export {

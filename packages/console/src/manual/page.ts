@@ -29,7 +29,8 @@ export function programPage(manual: Manual, commands: readonly Command[]): strin
     ...section("Flags", [
       roffText(
         `Each command has flags of its own; ${name} COMMAND --help and the pages of the commands tell them. A flag wins over its ` +
-          "environment variable, which wins over the default. Switches take --no-NAME too.",
+          "environment variable, which wins over a file of flags where the command takes one, which wins over the default. Switches " +
+          "take --no-NAME too.",
       ),
     ]),
     ...section("Exit status", exitLines()),

@@ -47,7 +47,8 @@ const PING_INTERVAL_MS = 30_000;
  * ADDRESS_INVALID (a name or the configuration), PROTOCOL (no Kubernetes, no HTTP/2).
  */
 export function dialKubernetes(target: KubernetesTarget): Dial {
-  const source = createKubernetesAccess({ ...target, env: target.env ?? process.env });
+  const { kubeconfig, context, serviceAccountDir, env = process.env } = target;
+  const source = createKubernetesAccess({ kubeconfig, context, serviceAccountDir, env });
   const commands = target.command === undefined ? PROXY_COMMANDS : [target.command];
   let found: readonly string[] | undefined;
   return async (signal) => {

@@ -15,9 +15,7 @@ import {
   parseKnownHosts,
 } from "./known-hosts.ts";
 import { shellQuote } from "./shell-quote.ts";
-
-/** `yes`: only hosts that are known. `accept-new`: hosts that are not are added; a key that changed is refused all the same. */
-export type StrictHostKey = "yes" | "accept-new";
+import type { StrictHostKey } from "./strict-host-key.ts";
 
 /** The keys and the check by which a connection verifies its server. */
 export interface HostKeys {

@@ -24,15 +24,25 @@ const MAX_PATH_BYTES = 107;
 /** The first that is there is started: those of containers, and the runner itself, as GitLab's instance executor does. */
 const PROXIES: readonly (readonly string[])[] = [...PROXY_COMMANDS, ["gitlab-runner", "steps", "proxy"]];
 
-/** A command line that becomes one of the proxies; `socket` is where it should connect to. */
-export function proxyCommandLine(socket?: string): string {
-  const to = socket === undefined ? [] : ["--socket", socket];
-  const tries = PROXIES.map(
+/**
+ * A command line that becomes one of the proxies; `socket` is where it should connect to. With `starts` it is one of ours, which
+ * starts the service if need be.
+ */
+export function proxyCommandLine({
+  socket,
+  starts = false,
+}: {
+  socket?: string | undefined;
+  starts?: boolean;
+}): string {
+  const to = [...(socket === undefined ? [] : ["--socket", socket]), ...(starts ? ["--start"] : [])];
+  const proxies = starts ? PROXIES.filter(([name]) => name?.endsWith("step-runner")) : PROXIES;
+  const tries = proxies.map(
     (words) => `if command -v ${words[0]} >/dev/null 2>&1; then exec ${shellCommand([...words, ...to])}; fi`,
   );
   // Shells that are not logged in often miss the places where people put programs.
   const path = 'PATH="$PATH:/usr/local/bin:$HOME/.local/bin"';
-  const names = PROXIES.map(([name]) => name).join(", ");
+  const names = proxies.map(([name]) => name).join(", ");
   return `sh -c ${shellQuote(`${path}; export PATH; ${tries.join("; ")}; echo "none of ${names} is on the PATH" >&2; exit 127`)}`;
 }
 

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { userInfo } from "node:os";
 import type { Duplex } from "node:stream";
 import { printable } from "@steps/model/bounded-text";
@@ -8,10 +9,10 @@ import { withoutHint } from "../proxy.ts";
 import { shellCommand } from "./shell-quote.ts";
 import { readSshConfig } from "./ssh-config.ts";
 import { ChannelRefused, type SshConnection, type SshTarget } from "./ssh-connection.ts";
-import type { StrictHostKey } from "./ssh-host-keys.ts";
 import { SshPool } from "./ssh-pool.ts";
 import { isSocketPath, proxyCommandLine, remoteSocketPlaces } from "./ssh-remote.ts";
 import type { SshStream } from "./ssh-stream.ts";
+import type { StrictHostKey } from "./strict-host-key.ts";
 
 /** A host with an SSH server, and how to get from there to the service. */
 export interface SshOptions {
@@ -35,6 +36,8 @@ export interface SshOptions {
   readonly proxyCommand?: readonly string[] | undefined;
   /** The service's socket on the host. Default: its usual places. */
   readonly socket?: string | undefined;
+  /** Whether a service is started on the host where none listens, by `step-runner proxy --start`. Default: no. */
+  readonly startsService?: boolean | undefined;
   /** How often a silent connection is tested; three times without an answer and it is lost. Default: 15 s. */
   readonly keepaliveMs?: number | undefined;
   /** How long connecting and logging in may take. Default: 20 s. */
@@ -56,16 +59,34 @@ interface Way {
 
 const LAST_WORDS_MS = 1000;
 
+const OPTION_NAMES: OptionNames<SshOptions> = {
+  host: true,
+  user: true,
+  port: true,
+  identityFiles: true,
+  passphrase: true,
+  agent: true,
+  knownHostsFiles: true,
+  strictHostKey: true,
+  proxyCommand: true,
+  socket: true,
+  startsService: true,
+  keepaliveMs: true,
+  connectTimeoutMs: true,
+  usesSshConfig: true,
+};
+
 /**
  * Dials by way of an SSH server. Each dial is a channel of one connection, which is made at the first and again when it is lost:
  * a channel straight to the service's unix socket; where the server forwards none, or nothing answers there, a proxy that is
- * started on the host. What worked is tried first the next time.
+ * started on the host. The way that worked is tried first the next time.
  *
  * Throws `ADDRESS_INVALID` for options that make no sense. Dialling rejects with `UNREACHABLE` (nobody answers), `DENIED` (the
  * host's key is not the known one, or no key of ours is taken), `NO_SERVICE` (no socket, no proxy, or nothing behind it; the
  * message has what the proxy said) or `PROTOCOL`. Nobody is ever asked for a password.
  */
 export function createSshDialer(options: SshOptions): SshDialer {
+  checkOptionNames("createSshDialer()", options, OPTION_NAMES);
   checkOptions(options);
   const pool = new SshPool(options.host, () => targetOf(options));
   const dialer = new Dialer(pool, options);
@@ -111,16 +132,19 @@ class Dialer {
       return stream;
     }
     throw new DialError("NO_SERVICE", `No service answers on '${this.#options.host}': ${failures.join("; ")}`, {
-      hint: "Start the service there with 'step-runner serve', or name its socket.",
+      hint:
+        this.#options.startsService === true
+          ? "Install step-runner there, on the PATH of shells that are not logged in."
+          : "Start the service there with 'step-runner serve', or name its socket.",
     });
   }
 
   async #ways(signal: AbortSignal): Promise<Way[]> {
-    const { proxyCommand, socket } = this.#options;
+    const { proxyCommand, socket, startsService } = this.#options;
     if (proxyCommand !== undefined) return [{ kind: "command", where: shellCommand(proxyCommand) }];
     const paths = socket === undefined ? await this.#places(signal) : [socket];
     const sockets = paths.map((where): Way => ({ kind: "socket", where }));
-    return [...sockets, { kind: "command", where: proxyCommandLine(socket) }];
+    return [...sockets, { kind: "command", where: proxyCommandLine({ socket, starts: startsService }) }];
   }
 
   async #places(signal: AbortSignal): Promise<string[]> {

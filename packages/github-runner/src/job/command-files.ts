@@ -4,6 +4,7 @@ import { readStepFile, type StepFileContent } from "@steps/executor/kit";
 import { parseKeyValues, parsePathLines, SUMMARY_MAX_BYTES } from "@steps/github-language/commands";
 import { isStepsError } from "@steps/model";
 import { decodeUtf8 } from "@steps/model/utf8";
+import { removeAny } from "./remove-any.ts";
 
 /** Variables that name a file which the process may write to. */
 const KINDS = {
@@ -19,7 +20,6 @@ type Pairs = ReadonlyArray<readonly [string, string]>;
 
 const ALL = Object.keys(KINDS) as readonly Kind[];
 const MAX_BYTES = 16 * 1024 * 1024;
-const NOTHING: StepFileContent = { content: Buffer.alloc(0) };
 
 /** The commands that a process wrote to its files. */
 export interface FileCommands {
@@ -56,7 +56,7 @@ export class CommandFiles {
   prepare(): void {
     for (const kind of ALL) {
       if (this.#made.has(kind)) continue;
-      remove(this.#paths[kind]);
+      rmSync(this.#paths[kind], { recursive: true, force: true });
       const fd = openSync(this.#paths[kind], "wx", 0o600);
       // The process may be another user's in a container; see createDirs().
       fchmodSync(fd, 0o666);
@@ -71,6 +71,7 @@ export class CommandFiles {
     const parse = <T>(kind: Kind, read: (text: string) => readonly T[]): readonly T[] => {
       try {
         const file = this.#takeFile(kind, MAX_BYTES);
+        if (file === undefined) return [];
         if ("content" in file) return read(decodeUtf8("the file", file.content));
         problems.push(`Unable to process file command "${kind}": ${file.problem}`);
         return [];
@@ -85,24 +86,22 @@ export class CommandFiles {
     const state = parse("state", parseKeyValues);
     const path = parse("path", parsePathLines);
     const summary = this.#takeFile("summary", SUMMARY_MAX_BYTES);
+    if (summary === undefined) return { env, output, state, path, summary: "", summaryProblem: undefined, problems };
     const text = "content" in summary ? summary.content.toString("utf8") : "";
     const summaryProblem = "content" in summary ? undefined : summary.problem;
     return { env, output, state, path, summary: text, summaryProblem, problems };
   }
 
-  #takeFile(kind: Kind, maxBytes: number): StepFileContent {
+  /** `undefined` for a file that has nothing to say. */
+  #takeFile(kind: Kind, maxBytes: number): StepFileContent | undefined {
     const path = this.#paths[kind];
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile() === true && stat.size === 0 && stat.ino === this.#made.get(kind)) return NOTHING;
+    if (stat?.isFile() === true && stat.size === 0 && stat.ino === this.#made.get(kind)) return undefined;
     this.#made.delete(kind);
     // Whoever takes the file away has nothing to say.
-    if (stat === undefined) return NOTHING;
+    if (stat === undefined) return undefined;
     const file = readStepFile(path, maxBytes);
-    remove(path);
+    removeAny(path);
     return file;
   }
-}
-
-function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true });
 }

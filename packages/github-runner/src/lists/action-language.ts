@@ -16,15 +16,29 @@ import {
   tell,
   type Verdict,
 } from "@steps/executor/kit";
-import { evaluateCondition, evaluateTemplate, evaluateText, GithubExpressionError } from "@steps/github-language";
-import { mapObject, reveal, type RuntimeString, type RuntimeValue, type Status, type Value } from "@steps/model";
+import {
+  evaluateCondition,
+  evaluateTemplate,
+  evaluateText,
+  GithubExpressionError,
+  hasExpression,
+} from "@steps/github-language";
+import {
+  createObject,
+  mapObject,
+  reveal,
+  type RuntimeString,
+  type RuntimeValue,
+  type Status,
+  type Value,
+} from "@steps/model";
 import type { StepInvocation } from "@steps/model/definition";
 import type { Environment, EnvironmentRecord } from "@steps/model/environment";
 import { formatAction } from "@steps/model/reference";
 import type { ActionCall, ActionInstance } from "../job/action-instance.ts";
 import { wantedId } from "../actions/create-instance.ts";
 import { inputText } from "../job/input-text.ts";
-import { type ActionScope, evaluationOf, statusOf } from "../job/action-scope.ts";
+import { type ActionScope, evaluationOf, NOTHING, statusOf } from "../job/action-scope.ts";
 import type { PostEntry } from "../job/phase-entry.ts";
 
 /** Carries out one action: the way back up of the recursion. */
@@ -69,7 +83,9 @@ export function titleOf({ name, step, github }: StepInvocation): string {
   if (github?.title !== undefined) return github.title;
   if (step.kind === "action") return formatAction(step);
   const script = step.kind === "inline" ? (step.specDefinition.definition.github?.script ?? "") : "";
-  const [first = ""] = script.trim().split("\n", 1);
+  const text = script.trim();
+  const end = text.indexOf("\n");
+  const first = end === -1 ? text : text.slice(0, end);
   return first === "" ? name : `Run ${first}`;
 }
 
@@ -85,6 +101,7 @@ function wordOf(status: Status): string {
 
 function shownTitle(run: Run, scope: ActionScope, invocation: StepInvocation): string {
   const title = titleOf(invocation);
+  if (!hasExpression(title)) return oneLine(title);
   try {
     return oneLine(evaluateText(title, evaluationOf(run, scope)));
   } catch (error) {
@@ -115,9 +132,11 @@ export function allowsFailure(run: Run, scope: ActionScope, { github, control }:
 function judge(run: Run, scope: ActionScope, { invocation, path }: ListItem): Verdict {
   const { environment } = scope;
   const condition = invocation.github?.if;
-  const id = idOf(scope, invocation, path);
-  const holdsFor = (status: ReturnType<typeof statusOf>) =>
-    evaluateCondition(condition, { ...evaluationOf(run, { ...scope, path }, { environment, id }), status });
+  const evaluation =
+    condition === undefined
+      ? { contexts: NOTHING }
+      : evaluationOf(run, { ...scope, path }, { environment, id: idOf(scope, invocation, path) });
+  const holdsFor = (status: ReturnType<typeof statusOf>) => evaluateCondition(condition, { ...evaluation, status });
   const holdsOnCancel = (): boolean => {
     try {
       return holdsFor({ isSuccess: false, isFailure: false, isCancelled: true }).holds;
@@ -197,6 +216,9 @@ export function invocationOf(
   readonly env: EnvironmentRecord;
   readonly environment: Environment;
 } {
+  if (Object.keys(invocation.env).length === 0 && Object.keys(invocation.inputs).length === 0) {
+    return { given: createObject(), env: createObject(), environment: scope.environment };
+  }
   const id = idOf(scope, invocation, scope.path);
   const evaluation = evaluationOf(run, scope, { id });
   const env = mapObject(invocation.env, (text): RuntimeString => evaluateText(text, evaluation));

@@ -86,6 +86,7 @@ export async function runActionProcess(run: Run, process: ActionProcess): Promis
 
 // The refused commands of files are in the log, as those that a process prints.
 function refusals({ env, problems }: FileCommands): readonly string[] {
+  if (env.length === 0 && problems.length === 0) return [];
   const blocked = env.filter(([name]) => isBlockedVariable(name)).map(([name]) => blockedMessage(name));
   return [...blocked, ...problems].map((message) => `##[error]${message}`);
 }

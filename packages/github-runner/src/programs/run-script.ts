@@ -18,6 +18,7 @@ import { findProgram } from "@steps/platform/processes";
 import type { ActionCommand } from "../process/action-command.ts";
 import { runActionProcess } from "../process/action-process.ts";
 import { type ActionScope, evaluationOf } from "../job/action-scope.ts";
+import { removeAny } from "../job/remove-any.ts";
 import { commandInContainer } from "../containers/command-in-container.ts";
 
 /** Runs a `run:` item: a text in a shell. */
@@ -40,8 +41,9 @@ export async function runScript(
       return commandInContainer(run, container, { command: words, workDir, env, environment: scope.environment });
     }
     const place = { path: env["PATH"] === undefined ? undefined : String(env["PATH"]), workDir };
-    const words = placeScript(run, scope, { script, shell, hasBash: findProgram("bash", place) !== undefined });
-    return { command: words, workDir, env };
+    const program = isUnset(shell) ? findProgram("bash", place) : undefined;
+    const words = placeScript(run, scope, { script, shell, hasBash: program !== undefined });
+    return { command: words, workDir, env, ...(words[0] === "bash" && program !== undefined ? { program } : {}) };
   };
   const stepDir = scope.action.dir ?? run.job.workDir;
   return runActionProcess(run, { scope, id, env: {}, state: new Map(), stepDir, command });
@@ -67,7 +69,7 @@ function placeScript(
   const dir = join(scope.job.dirs.temp, "_scripts");
   prepareFolder(dir);
   const file = join(dir, `${(branch ?? "script").replaceAll("/", ".")}${extension}`);
-  rmSync(file, { recursive: true, force: true });
+  removeAny(file);
   const fd = openSync(file, "wx", 0o600);
   try {
     writeFileSync(fd, `${prepend}${script}${append}`);

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { join } from "node:path";
 import { KubernetesError } from "../kubernetes-error.ts";
 import { isFresh, runCredentialPlugin } from "./exec-credential.ts";
@@ -48,11 +49,19 @@ export interface KubernetesAccessSource {
   forget(): void;
 }
 
+const OPTION_NAMES: OptionNames<KubernetesAccessOptions> = {
+  kubeconfig: true,
+  context: true,
+  env: true,
+  serviceAccountDir: true,
+};
+
 /**
  * Access by a kubeconfig, or, when there is none, by the service account of the pod we run in. Rejects with ADDRESS_INVALID
  * (no or a wrong configuration, something in it that is not supported) or UNREACHABLE (a credential plugin failed).
  */
 export function createKubernetesAccess(options: KubernetesAccessOptions): KubernetesAccessSource {
+  checkOptionNames("createKubernetesAccess()", options, OPTION_NAMES);
   const credentials = new Map<string, ExecCredential>();
   const resolve = async (signal: AbortSignal): Promise<KubernetesAccess> => {
     const selection = await loadKubeconfig(options, signal);

@@ -86,7 +86,7 @@ export async function openAnswer(access: KubernetesAccess, call: ApiCall): Promi
   try {
     request.end(body);
     const [response] = (await once(request, "response")) as [IncomingMessage];
-    // What happens to it later is seen by who reads the answer.
+    // A later error of the connection reaches whoever reads the answer.
     request.on("error", () => undefined);
     return { status: response.statusCode ?? 0, response };
   } catch (cause) {

@@ -1,3 +1,6 @@
+import type { Duplex } from "node:stream";
+import type { BoundedText } from "@steps/model/bounded-text";
+
 /** How a call of the exec sub-resource ended. */
 export type ExecOutcome =
   | { readonly kind: "exited"; readonly exitCode: number }
@@ -5,6 +8,18 @@ export type ExecOutcome =
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
   /** The connection ended before the status came: nobody knows how the program ended. */
   | { readonly kind: "lost"; readonly message: string };
+
+/** The stdin and stdout of a program in a container. */
+export interface ExecStream extends Duplex {
+  /** How it ended; undefined while it has not. Setting it is told by the event `outcome`. */
+  readonly outcome: ExecOutcome | undefined;
+  /** The beginning and the end of what the program said on stderr. */
+  readonly stderr: BoundedText;
+  /** Makes any end other than a clean one an error from now on. */
+  establish(): void;
+  /** How it ended, with what the program said on stderr. */
+  describeEnd(): string;
+}
 
 /** The part of a `metav1.Status` that counts. */
 export interface KubernetesStatus {

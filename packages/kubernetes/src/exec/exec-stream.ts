@@ -3,7 +3,7 @@ import type { WebSocket } from "ws";
 import { BoundedText } from "@steps/model/bounded-text";
 import { KubernetesError } from "../kubernetes-error.ts";
 import { outcomeOf, parseStatus } from "./exec-outcome.ts";
-import type { ExecOutcome } from "./exec-outcome.ts";
+import type { ExecOutcome, ExecStream } from "./exec-outcome.ts";
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -32,12 +32,12 @@ export interface ExecStreamOptions {
  * message is a channel and its bytes. The socket is not read while nobody reads here, and a write is done when the socket has
  * taken it, so at most 256 KiB and one message wait in either direction. stderr is kept in part, for messages.
  *
- * Until {@link ExecStream.establish} is called the stream just ends when the program does, and `outcome` says how;
+ * Until {@link SocketExecStream.establish} is called the stream just ends when the program does, and `outcome` says how;
  * from then on any end but exit code 0 destroys it with a {@link KubernetesError}. A connection that closes without a status, however
  * cleanly, is lost. A peer that leaves two pings unanswered is gone; one that we do not listen to is not asked. Ending the
  * writing side closes the program's stdin with v5; v4 has no word for it, and there only destroying the stream does.
  */
-export class ExecStream extends Duplex {
+export class SocketExecStream extends Duplex implements ExecStream {
   /** How it ended; undefined while it has not. Setting it is told by the event `outcome`. */
   outcome: ExecOutcome | undefined;
   readonly stderr: BoundedText = new BoundedText();

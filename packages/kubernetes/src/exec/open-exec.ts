@@ -5,7 +5,7 @@ import { printable } from "@steps/model/bounded-text";
 import type { KubernetesAccess } from "../access/kubernetes-access.ts";
 import { parseStatus } from "./exec-outcome.ts";
 import { podUrl, type PodTarget } from "../pod/pod-target.ts";
-import { ExecStream, type ExecStreamOptions } from "./exec-stream.ts";
+import { type ExecStreamOptions, SocketExecStream } from "./exec-stream.ts";
 
 const PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const MAX_BODY_BYTES = 64 * 1024;
@@ -34,13 +34,13 @@ export async function openExec(
   access: KubernetesAccess,
   target: PodTarget,
   options: OpenExecOptions,
-): Promise<ExecStream | HttpRefusal> {
+): Promise<SocketExecStream | HttpRefusal> {
   const { signal, timeoutMs } = options;
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<ExecStream | HttpRefusal>();
+  const { promise, resolve, reject } = Promise.withResolvers<SocketExecStream | HttpRefusal>();
   const ws = new WebSocket(execUrl(access, target, options.argv), PROTOCOLS, clientOptions(access));
   // The stream exists before "open", because the first messages may arrive together with the answer.
-  const stream = new ExecStream(ws, options);
+  const stream = new SocketExecStream(ws, options);
   stream.on("error", () => undefined);
   const giveUp = (reason: unknown): void => {
     stream.destroy();

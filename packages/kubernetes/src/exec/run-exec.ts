@@ -1,6 +1,7 @@
+import { checkOptionNames } from "@steps/model";
 import type { KubernetesAccessSource } from "../access/kubernetes-access.ts";
 import type { ExecOutcome } from "./exec-outcome.ts";
-import { type ExecOptions, startExec } from "./start-exec.ts";
+import { EXEC_OPTION_NAMES, type ExecOptions, startExec } from "./start-exec.ts";
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -13,6 +14,7 @@ export interface ExecResult {
 
 /** Runs a program in a container to its end, with an empty stdin. @throws {KubernetesError} as `startExec()` */
 export async function runExec(source: KubernetesAccessSource, options: ExecOptions): Promise<ExecResult> {
+  checkOptionNames("runExec()", options, EXEC_OPTION_NAMES);
   const { stream } = await startExec(source, options);
   const stop = (): void => void stream.destroy();
   options.signal.addEventListener("abort", stop, { once: true });

@@ -1,7 +1,9 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { KubernetesAccess, KubernetesAccessSource } from "../access/kubernetes-access.ts";
 import type { KubernetesError } from "../kubernetes-error.ts";
 import { checkPodNames, podName, type PodTarget } from "../pod/pod-target.ts";
-import { ExecStream } from "./exec-stream.ts";
+import type { ExecStream } from "./exec-outcome.ts";
+import { SocketExecStream } from "./exec-stream.ts";
 import { explainConnection, explainRefusal } from "./explain-refusal.ts";
 import { type HttpRefusal, openExec } from "./open-exec.ts";
 
@@ -32,6 +34,17 @@ export interface ExecSession {
   readonly name: string;
 }
 
+export const EXEC_OPTION_NAMES: OptionNames<ExecOptions> = {
+  namespace: true,
+  pod: true,
+  container: true,
+  argv: true,
+  timeoutMs: true,
+  pingIntervalMs: true,
+  toError: true,
+  signal: true,
+};
+
 /**
  * Starts a program in a container through the exec sub-resource (WebSocket, `v5.channel.k8s.io` or v4), as `kubectl exec -i`
  * does. Needs the right to `get` (newer servers: `create`) `pods/exec`; that to `get` `pods` makes messages better. Credentials
@@ -41,6 +54,7 @@ export interface ExecSession {
  * pod not there yet), ADDRESS_INVALID (a name or the configuration), PROTOCOL (no Kubernetes); rejects with the signal's reason
  */
 export async function startExec(source: KubernetesAccessSource, options: ExecOptions): Promise<ExecSession> {
+  checkOptionNames("startExec()", options, EXEC_OPTION_NAMES);
   const { namespace, pod, container } = options;
   checkPodNames({ namespace, pod, container });
   const first = await openFresh(source, options);
@@ -55,7 +69,7 @@ interface Attempt {
   readonly access: KubernetesAccess;
   readonly target: PodTarget;
   readonly name: string;
-  readonly opened: ExecStream | HttpRefusal;
+  readonly opened: SocketExecStream | HttpRefusal;
 }
 
 async function openFresh(source: KubernetesAccessSource, options: ExecOptions): Promise<Attempt> {
@@ -77,6 +91,6 @@ async function sessionOf({ access, target, name, opened }: Attempt, { signal }: 
   return { stream: opened, access, target, name };
 }
 
-function isRefusal(opened: ExecStream | HttpRefusal): opened is HttpRefusal {
-  return !(opened instanceof ExecStream);
+function isRefusal(opened: SocketExecStream | HttpRefusal): opened is HttpRefusal {
+  return !(opened instanceof SocketExecStream);
 }

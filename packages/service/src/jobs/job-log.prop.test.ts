@@ -90,7 +90,7 @@ async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 describe("JobLog", () => {
-  test("gives each stream byte for byte from any offset, to who came early and to who came late", async () => {
+  test("gives each stream byte for byte from any offset, to readers who came early and to those who came late", async () => {
     await fc.assert(
       fc.asyncProperty(writes, share, share, (all, outShare, errShare) =>
         inFolder(async (folder) => {

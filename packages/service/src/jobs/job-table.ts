@@ -3,13 +3,15 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EngineError, type EngineOptions } from "@steps/engine";
-import { messageOf } from "@steps/model";
+import { MAX_TIMER_MS, messageOf } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import type { JobHandle, JobSubmission, JobTable } from "../job-submission.ts";
 import { ServiceError } from "../service-error.ts";
 import { prepareWorkDir } from "./prepare-work-dir.ts";
 import { createEngineJob, type EngineJob } from "./engine-job.ts";
 import { collectGarbage } from "@steps/platform/runtime";
 import { createJobFolder, discard, folderNameOf, removeTree } from "./job-folder.ts";
+import { JobEvents } from "./job-events.ts";
 import { EMPTY_LOG } from "./job-log.ts";
 import type { Folders, JobLimits } from "./open-job-table.ts";
 import { runTableJob } from "./run-table-job.ts";
@@ -23,7 +25,7 @@ export interface JobTableParts {
   readonly runner: { readonly name: string; readonly version: string };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: () => number;
-  readonly onNote: (text: string) => void;
+  readonly log: Log;
   readonly unlock: () => void;
   readonly limits: JobLimits;
   readonly graceMs: number;
@@ -32,7 +34,6 @@ export interface JobTableParts {
 
 /** A job that is closed has this long beyond its grace before it is hurried. */
 const CLOSE_EXTRA_MS = 500;
-const MAX_TIMER_MS = 2_147_483_647;
 const REST_AFTER_MS = 1000;
 
 /** See `JobTable`. */
@@ -44,16 +45,28 @@ export class ServiceJobTable implements JobTable {
   readonly #closing = new Map<TableJob, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #rest: NodeJS.Timeout | undefined;
+  readonly #events: JobEvents;
+  #isDraining = false;
   #isDisposed = false;
 
   constructor(parts: JobTableParts) {
     this.#parts = parts;
+    this.#events = new JobEvents(parts.log);
     this.runner = parts.runner;
     for (const job of parts.jobs) this.#jobs.set(job.id, job);
     this.#expire();
   }
 
   run(submission: JobSubmission): JobHandle {
+    try {
+      return this.#run(submission);
+    } catch (error) {
+      this.#events.refused(submission.id, error);
+      throw error;
+    }
+  }
+
+  #run(submission: JobSubmission): JobHandle {
     const known = this.#jobs.get(submission.id);
     if (known !== undefined) return this.#repeat(known, submission);
     if (submission.refusesOtherRequest && this.#parts.tombstones.has(submission.id, submission.requestDigest))
@@ -62,6 +75,10 @@ export class ServiceJobTable implements JobTable {
     prepareWorkDir(submission.job.workDir);
     const { job, engineJob } = this.#create(submission);
     this.#jobs.set(job.id, job);
+    this.#events.started(job);
+    // Before anybody who waits for it learns of the end.
+    void job.ended.then(() => this.#events.ended(job));
+    job.signals.cancelled.addEventListener("abort", () => this.#events.cancelled(job), { once: true });
     void this.#start(job, engineJob);
     return job;
   }
@@ -72,6 +89,21 @@ export class ServiceJobTable implements JobTable {
 
   list(): readonly TableJob[] {
     return [...this.#jobs.values()];
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  metrics(): string {
+    const jobs = this.list();
+    const running = jobs.filter((job) => !job.isEnded).length;
+    const { maxJobs } = this.#parts.limits;
+    return this.#events.format({ running, ended: jobs.length - running, maxJobs, isDraining: this.#isDraining });
   }
 
   async close(id: string): Promise<void> {
@@ -88,6 +120,7 @@ export class ServiceJobTable implements JobTable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
+    this.#isDraining = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#rest);
     for (const job of this.#jobs.values()) job.cancel();
@@ -108,7 +141,10 @@ export class ServiceJobTable implements JobTable {
 
   #assertRoom(): void {
     const { maxJobs } = this.#parts.limits;
-    if (this.#isDisposed) throw new ServiceError("TOO_MANY_JOBS", "Cannot run a job: the service is about to end");
+    if (this.#isDraining)
+      throw new ServiceError("SERVICE_DRAINING", "Cannot run a job: the service drains and takes no new jobs", {
+        hint: "Try again when the service has been started again, or use another one.",
+      });
     const running = this.list().filter((job) => !job.isEnded);
     if (running.length < maxJobs) return;
     throw new ServiceError("TOO_MANY_JOBS", `Cannot run a job: ${maxJobs} run already`, {
@@ -155,8 +191,8 @@ export class ServiceJobTable implements JobTable {
   }
 
   async #start(job: TableJob, engineJob: EngineJob): Promise<void> {
-    const { engine, clock, limits, onNote } = this.#parts;
-    await runTableJob(job, engineJob, { engine, clock, onNote, maxLogBytes: limits.maxLogBytes });
+    const { engine, clock, limits, log } = this.#parts;
+    await runTableJob(job, engineJob, { engine, clock, log, maxLogBytes: limits.maxLogBytes });
     this.#expire();
     this.#restSoon();
   }
@@ -183,21 +219,22 @@ export class ServiceJobTable implements JobTable {
     await late.catch(() => {});
     job.hurry();
     await job.ended;
-    this.#remove(job);
+    this.#remove(job, "closed");
   }
 
   /** Forgets a job that ended, and removes its files. The tombstone first: a kill in between leaves no job that runs again. */
-  #remove(job: TableJob): void {
-    const { tombstones, folders, onNote } = this.#parts;
+  #remove(job: TableJob, why: "closed" | "expired"): void {
+    const { tombstones, folders, log } = this.#parts;
     job.markRemoved();
     if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
     for (const take of [() => tombstones.add(job), () => discard(job.folder, folders.trash)]) {
       try {
         take();
       } catch (cause) {
-        onNote(`Cannot forget a job on disk: ${messageOf(cause)}`);
+        log("error", "Cannot forget a job on disk", { job: job.id, reason: messageOf(cause) });
       }
     }
+    this.#events.removed(job, why);
   }
 
   /** Removes what was kept long enough, and looks again when the next one is due. */
@@ -210,7 +247,7 @@ export class ServiceJobTable implements JobTable {
     const now = Date.now();
     const kept = finished.filter((job, index) => {
       const isKept = index >= finished.length - maxFinished && now - job.finishedAt < retentionMs;
-      if (!isKept) this.#remove(job);
+      if (!isKept) this.#remove(job, "expired");
       return isKept;
     });
     const next = kept[0];

@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import type { EngineOptions } from "@steps/engine";
 import { ambientEnvironment } from "@steps/engine/environment";
 import { PipeReserve, privateDirectory, Reaper, reaperCommand } from "@steps/engine/runs";
-import { messageOf, withDefaults } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf, withDefaults } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import type { JobTable } from "../job-submission.ts";
 import { createClock } from "./clock.ts";
 import { isFolderName, folderNameOf, readRecord, removeTree } from "./job-folder.ts";
@@ -32,8 +33,8 @@ export interface JobTableOptions {
    * seconds.
    */
   readonly graceMs?: number;
-  /** Takes what the operator should know, one line each, never with a secret. */
-  readonly onNote?: (text: string) => void;
+  /** Takes what happens to jobs, and what the operator should know. Default: nothing is told. */
+  readonly log?: Log;
   /** How components are fetched. */
   readonly cache?: EngineOptions["cache"];
   /** Other sources for the components of all jobs, and the lock that they have to match; see `EngineOptions`. */
@@ -68,15 +69,33 @@ const DEFAULT_LIMITS: JobLimits = {
 };
 const DEFAULT_GRACE_MS = 30_000;
 
+const OPTION_NAMES: OptionNames<JobTableOptions> = {
+  stateDir: true,
+  cacheDir: true,
+  runner: true,
+  env: true,
+  isStrictEnv: true,
+  limits: true,
+  graceMs: true,
+  log: true,
+  cache: true,
+  sources: true,
+  lock: true,
+  traceSync: true,
+  allowedExports: true,
+  program: true,
+};
+
 /**
- * Opens the jobs of a state directory. What a service that was killed left behind is put in order before: jobs that ran are
+ * Opens the jobs of a state directory. Whatever a killed service left behind is put in order first: jobs that ran are
  * `interrupted` and none of their processes is left; a folder that is damaged is set aside.
  *
  * @throws {ServiceError} STATE_IN_USE
  * @throws {EngineError} STATE_UNSAFE
  */
 export async function openJobTable(options: JobTableOptions): Promise<JobTable> {
-  const { stateDir, cacheDir, runner, env = process.env, cache, traceSync, onNote = () => {} } = options;
+  checkOptionNames("openJobTable()", options, OPTION_NAMES);
+  const { stateDir, cacheDir, runner, env = process.env, cache, traceSync, log = () => {} } = options;
   privateDirectory(stateDir);
   const unlock = lockState(stateDir);
   try {
@@ -86,7 +105,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
     const reaper = program && new Reaper(reaperCommand(program(stateDir), stateDir));
     const reserve = new PipeReserve(folders.pipes, { maker: reaper });
     const tombstones = new Tombstones(join(stateDir, "tombstones.jsonl"));
-    const jobs = await loadJobs({ folders, tombstones, clock, onNote });
+    const jobs = await loadJobs({ folders, tombstones, clock, log });
     return new ServiceJobTable({
       folders,
       jobs,
@@ -94,7 +113,7 @@ export async function openJobTable(options: JobTableOptions): Promise<JobTable> 
       runner,
       env: options.isStrictEnv === true ? ambientEnvironment(env, { isStrictEnv: true }) : env,
       clock,
-      onNote,
+      log,
       unlock: () => {
         reserve[Symbol.dispose]();
         reaper?.[Symbol.dispose]();
@@ -149,12 +168,12 @@ interface Loading {
   readonly folders: Folders;
   readonly tombstones: Tombstones;
   readonly clock: () => number;
-  readonly onNote: (text: string) => void;
+  readonly log: Log;
 }
 
 /** The jobs on disk, the oldest first. */
 async function loadJobs(loading: Loading): Promise<TableJob[]> {
-  const { folders, clock, onNote } = loading;
+  const { folders, clock, log } = loading;
   const found = readdirSync(folders.jobs).map((name) => readJob(join(folders.jobs, name), name));
   await endProcesses(found.flatMap(({ folder, record }) => (record?.status === "running" || !record ? [folder] : [])));
   const buried = loading.tombstones.serials();
@@ -163,12 +182,15 @@ async function loadJobs(loading: Loading): Promise<TableJob[]> {
     try {
       if (record === undefined) throw problem;
       const ended = record.status === "running" ? recoverJob(folder, record, clock) : record;
-      if (ended !== record) onNote(`Job ${JSON.stringify(record.id)} ran when the service ended: ${ended.status}`);
+      if (ended !== record) log("warning", "Job ran when the service ended", { job: record.id, status: ended.status });
       if (buried.has(record.serial)) renameSync(folder, join(folders.trash, randomUUID()));
       else jobs.push(new TableJob(folder, ended));
     } catch (error) {
-      onNote(`Cannot read job folder "${basename(folder)}", it is set aside: ${messageOf(error)}`);
-      setAside(folder, folders.damaged, onNote);
+      log("error", "A job's folder cannot be read and is set aside", {
+        folder: basename(folder),
+        reason: messageOf(error),
+      });
+      setAside(folder, folders.damaged, log);
     }
   }
   return jobs.toSorted((a, b) => a.info.startedAt - b.info.startedAt);
@@ -190,10 +212,10 @@ function readJob(folder: string, name: string): FoundJob {
   }
 }
 
-function setAside(folder: string, damaged: string, onNote: (text: string) => void): void {
+function setAside(folder: string, damaged: string, log: Log): void {
   try {
     renameSync(folder, join(damaged, randomUUID()));
   } catch (error) {
-    onNote(`Cannot set it aside: ${messageOf(error)}`);
+    log("error", "A job's folder cannot be set aside", { folder: basename(folder), reason: messageOf(error) });
   }
 }

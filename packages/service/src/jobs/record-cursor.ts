@@ -47,7 +47,7 @@ export class RecordCursor {
     this.#log.learn(this.#position);
     this.#at += RECORD_BYTES;
     this.#record = undefined;
-    // Who waits for more holds nothing.
+    // Whoever waits for more holds nothing.
     if (this.#at === this.#block.length) [this.#block, this.#at] = [EMPTY, 0];
   }
 }

@@ -1,5 +1,6 @@
 import type { Engine, EngineOptions, RunHooks } from "@steps/engine";
 import { exitCodeOf, isStepsError, messageOf } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import { createMasker } from "@steps/trace/mask";
 import { basename, join } from "node:path";
 import type { EngineJob } from "./engine-job.ts";
@@ -12,7 +13,7 @@ export interface RunTableJobOptions {
   /** Returns the time in microseconds since 1970. */
   readonly clock: () => number;
   readonly maxLogBytes: number;
-  readonly onNote: (text: string) => void;
+  readonly log: Log;
 }
 
 /** Runs a job to its end, whatever happens. */
@@ -22,7 +23,8 @@ export async function runTableJob(job: TableJob, engineJob: EngineJob, options: 
   // Nobody is left who could read them.
   removeTree(join(job.folder, VARIABLES_FOLDER));
   const failure = job.finish(end);
-  if (failure !== undefined) options.onNote(`Cannot write how a job ended: ${messageOf(failure)}`);
+  if (failure !== undefined)
+    options.log("error", "Cannot write how a job ended", { job: job.id, reason: messageOf(failure) });
 }
 
 async function runEngine(
@@ -44,7 +46,7 @@ async function runEngine(
     options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
     return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
   } finally {
-    if (engine !== undefined) await close(engine, options.onNote);
+    if (engine !== undefined) await close(engine, job, options.log);
   }
 }
 
@@ -59,12 +61,12 @@ function maskedMessage(cause: unknown, maskedValues: readonly string[]): string 
   return masker.text(messageOf(cause));
 }
 
-async function close(engine: Engine, onNote: RunTableJobOptions["onNote"]): Promise<void> {
+async function close(engine: Engine, { id }: TableJob, log: Log): Promise<void> {
   try {
     await engine[Symbol.asyncDispose]();
   } catch (cause) {
     // A job that came to its end is not worse for it.
-    onNote(`Cannot close the engine of a job: ${messageOf(cause)}`);
+    log("error", "Cannot close the engine of a job", { job: id, reason: messageOf(cause) });
   }
 }
 

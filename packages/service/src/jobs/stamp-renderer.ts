@@ -223,7 +223,7 @@ class StampBuffer {
 
   /** The buffer, and the header of a line. */
   #prepare({ timeUs, tag, isContinued }: PendingLine): Buffer {
-    // Who waits for more holds nothing.
+    // Whoever waits for more holds nothing.
     if (this.#out.length === 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES);
     this.#setTime(timeUs);
     if (tag !== this.#tag) this.#header.write(tag, TAG_AT, "latin1");

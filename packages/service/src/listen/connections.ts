@@ -14,6 +14,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 /** An HTTP/2 server without TLS, and the connections that it has. */
 export interface Connections {
   readonly server: Http2Server;
+  /** The number of connections that are open. */
+  count(): number;
   /** Tells every client that no new calls are taken; connections end with their last call. */
   goAway(): void;
   /** Resolves when the last connection has ended. */
@@ -62,6 +64,7 @@ export function createConnections(handle: RequestHandler): Connections {
   server.on("request", handle);
   return {
     server,
+    count: () => sockets.size,
     goAway: () => {
       for (const session of sessions) session.close();
     },

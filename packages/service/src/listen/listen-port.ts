@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { lookup } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Service } from "../create-service.ts";
@@ -19,12 +20,15 @@ export interface PortOptions {
 
 const GREETING_MS = 10_000;
 
+const OPTION_NAMES: OptionNames<PortOptions> = { port: true, host: true, token: true };
+
 /**
  * Serves on TCP, without TLS: gRPC over HTTP/2, and Connect and gRPC-Web over HTTP/1.1 too, all on one port.
  *
  * @throws {ServiceError} SOCKET_IN_USE if the port is taken; SOCKET_UNUSABLE
  */
 export async function listenPort(service: Service, options: PortOptions): Promise<Listener> {
+  checkOptionNames("listenPort()", options, OPTION_NAMES);
   const { port, host = "127.0.0.1", token } = options;
   const address = await resolveHost(host, port);
   const handle = guardPort(service.handle, { token, host, isLoopback: /^127\.|^::1$/.test(address) });
@@ -34,14 +38,22 @@ export async function listenPort(service: Service, options: PortOptions): Promis
     sniff(socket, (isHttp2) => (isHttp2 ? connections.server.emit("connection", socket) : old.take(socket))),
   );
   server.maxConnections = MAX_CONNECTIONS;
+  let count = 0;
+  server.on("connection", (socket) => {
+    count += 1;
+    socket.once("close", () => (count -= 1));
+  });
   await bind(server, { port, host, address });
-  server.on("error", (error: NodeJS.ErrnoException) => service.log(`A connection was not taken: ${error.code}`));
+  server.on("error", (error: NodeJS.ErrnoException) =>
+    service.log("error", "A connection was not taken", { reason: error.code }),
+  );
   const { port: bound } = server.address() as AddressInfo;
   const ended = async (): Promise<void> => {
     await Promise.all([connections.ended(), old.ended()]);
   };
   return {
     address: `http://${address.includes(":") ? `[${address}]` : address}:${bound}`,
+    connectionCount: () => count,
     refuse: () => {
       server.close();
       connections.goAway();

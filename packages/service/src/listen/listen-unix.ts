@@ -13,9 +13,12 @@ export async function listenUnix(service: Service, path: string): Promise<Listen
   const connections = createConnections(service.handle);
   const { server } = connections;
   const file = await listenAt(server, path);
-  server.on("error", (error: NodeJS.ErrnoException) => service.log(`A connection was not taken: ${error.code}`));
+  server.on("error", (error: NodeJS.ErrnoException) =>
+    service.log("error", "A connection was not taken", { reason: error.code }),
+  );
   return {
     address: path,
+    connectionCount: () => connections.count(),
     refuse: () => {
       file.remove();
       server.close();

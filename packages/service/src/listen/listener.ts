@@ -4,6 +4,8 @@ import type { Service } from "../create-service.ts";
 export interface Listener {
   /** The address that a client is told: a path, or a URL. */
   readonly address: string;
+  /** The number of connections that are open. */
+  connectionCount(): number;
   /** Takes no new connection and no new call; calls that run go on. */
   refuse(): void;
   /** Resolves when every connection has ended by itself. */
@@ -20,7 +22,7 @@ const ABORT_MS = 1000;
  * then what is left after a while is cut off. Bounded, whatever clients do.
  */
 export async function stopService(service: Service, listeners: readonly Listener[]): Promise<void> {
-  service.announceStop();
+  service.drain();
   for (const listener of listeners) listener.refuse();
   try {
     await service.jobs[Symbol.asyncDispose]();

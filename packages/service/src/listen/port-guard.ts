@@ -3,6 +3,7 @@ import { cors } from "@connectrpc/connect";
 import { sha256 } from "@steps/platform";
 import { TOKEN_HEADER } from "../wire/job-access.ts";
 import { ERROR_HEADER } from "../wire/connect-error.ts";
+import { isOpenRequest } from "../request/open-requests.ts";
 import { end, type RequestHandler, type ServerReply, type ServerRequest } from "../request/request-handler.ts";
 
 /** The rules by which calls over TCP are let in. */
@@ -26,6 +27,7 @@ export function guardPort(handle: RequestHandler, rules: PortRules): RequestHand
     const { origin } = request.headers;
     if (rules.isLoopback && !isOwnName(hostOf(request), rules.host))
       return refuse(request, reply, 403, "permission_denied", "The service is called by a name that is not its own");
+    if (isOpenRequest(request)) return handle(request, reply);
     if (origin !== undefined && rules.token === undefined)
       return refuse(request, reply, 403, "permission_denied", "Web pages may not call a service without a token");
     if (origin !== undefined) allowOrigin(reply, origin);

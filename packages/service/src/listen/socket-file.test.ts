@@ -81,7 +81,7 @@ describe("listenAt", () => {
       import { listenAt } from ${JSON.stringify(module)};
       process.stdin.once("data", () => {
         const server = createServer((socket) => socket.on("error", () => {}).end(String(process.pid)));
-        listenAt(server, process.argv[1]).then(() => console.log("mine"), (error) => console.log(error.code));
+        listenAt(server, process.argv[1]).then(() => console.log("mine"), (error) => console.log([error.code, error.cause?.code].filter(Boolean).join(" ")));
       });
       process.stdin.once("end", () => process.exit());
       console.log("ready");

@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, linkSync, lstatSync, renameSync, rmSync, statSync, type BigIntStats } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, isAbsolute, join } from "node:path";
+import { messageOf } from "@steps/model";
 import { makePrivateFolder } from "@steps/platform";
 import { ServiceError } from "../service-error.ts";
 
 /** The longest path that fits into `sockaddr_un`, without the final NUL. */
 const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 const PROBE_MS = 5000;
+const PROBES = 5;
 const ATTEMPTS = 200;
 const WAIT_MS = 25;
 
@@ -73,7 +75,9 @@ function prepareFolder(folder: string): void {
   try {
     makePrivateFolder(folder);
   } catch (cause) {
-    throw new ServiceError("SOCKET_UNUSABLE", `Cannot make the folder "${folder}" for the socket`, { cause });
+    throw new ServiceError("SOCKET_UNUSABLE", `Cannot make the folder "${folder}" for the socket: ${codeOf(cause)}`, {
+      cause,
+    });
   }
   const { mode, uid } = statSync(folder);
   const isSticky = (mode & 0o1000) !== 0;
@@ -90,7 +94,11 @@ function prepareFolder(folder: string): void {
 async function bind(server: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: Error): void =>
-      reject(new ServiceError("SOCKET_UNUSABLE", `Cannot listen in the folder "${dirname(path)}"`, { cause }));
+      reject(
+        new ServiceError("SOCKET_UNUSABLE", `Cannot listen in the folder "${dirname(path)}": ${codeOf(cause)}`, {
+          cause,
+        }),
+      );
     server.once("error", fail);
     const listen = (): void => {
       server.listen({ path, backlog: 511 }, () => {
@@ -102,6 +110,10 @@ async function bind(server: Server, path: string): Promise<void> {
     withUmask(0o177, listen);
   });
   chmodSync(path, 0o600);
+}
+
+function codeOf(cause: unknown): string {
+  return (cause as NodeJS.ErrnoException).code ?? messageOf(cause);
 }
 
 function withUmask(mask: number, run: () => void): void {
@@ -149,7 +161,7 @@ function link(from: string, to: string): boolean {
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw new ServiceError("SOCKET_UNUSABLE", `Cannot make the socket "${to}"`, { cause });
+    throw new ServiceError("SOCKET_UNUSABLE", `Cannot make the socket "${to}": ${codeOf(cause)}`, { cause });
   }
 }
 
@@ -170,21 +182,33 @@ function inUse(path: string): ServiceError {
 }
 
 /** Whether anybody listens. One that does not answer in time is busy, not gone. */
-function isAlive(path: string): Promise<boolean> {
+async function isAlive(path: string): Promise<boolean> {
+  for (let probe = 1; probe <= PROBES; probe += 1) {
+    const answer = await probeSocket(path);
+    if (answer !== "closed") return answer === "alive";
+  }
+  return true;
+}
+
+/** `closed` when the listener went away while it was connected to; the next one tells whether another has come. */
+function probeSocket(path: string): Promise<"alive" | "gone" | "closed"> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });
-    const finish = (alive: boolean): void => {
+    const finish = (answer: "alive" | "gone" | "closed"): void => {
       clearTimeout(timer);
       socket.destroy();
-      resolve(alive);
+      resolve(answer);
     };
-    const timer = setTimeout(() => finish(true), PROBE_MS);
-    socket.once("connect", () => finish(true));
+    const timer = setTimeout(() => finish("alive"), PROBE_MS);
+    socket.once("connect", () => finish("alive"));
     socket.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ECONNREFUSED" || error.code === "ENOENT") return finish(false);
-      if (error.code === "EAGAIN") return finish(true);
+      if (error.code === "ECONNREFUSED" || error.code === "ENOENT") return finish("gone");
+      if (error.code === "EAGAIN") return finish("alive");
+      if (error.code === "ECONNRESET") return finish("closed");
       clearTimeout(timer);
-      reject(new ServiceError("SOCKET_UNUSABLE", `Cannot tell who listens on "${path}"`, { cause: error }));
+      reject(
+        new ServiceError("SOCKET_UNUSABLE", `Cannot tell who listens on "${path}": ${codeOf(error)}`, { cause: error }),
+      );
     });
   });
 }

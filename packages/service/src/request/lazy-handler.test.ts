@@ -15,7 +15,7 @@ test("a handler that cannot be made is tried again by the next request, and one 
       if (attempts === 1) throw new Error("too many open files");
       return (request, reply) => end(request, reply, { status: 200, headers: {}, body: "hi" });
     },
-    (line) => log.push(line),
+    (_, message, facts) => log.push(`${message}: ${String(facts?.["reason"])}`),
   );
   const server = createServer(handle).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());

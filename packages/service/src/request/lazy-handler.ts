@@ -1,9 +1,9 @@
 import { messageOf } from "@steps/model";
-import type { OperatorLog } from "../operator-log.ts";
+import type { Log } from "@steps/model/operation";
 import type { RequestHandler } from "./request-handler.ts";
 
 /** A handler that is made when the first request comes. Requests that come meanwhile wait for it. */
-export function lazyHandler(make: () => Promise<RequestHandler>, log: OperatorLog): RequestHandler {
+export function lazyHandler(make: () => Promise<RequestHandler>, log: Log): RequestHandler {
   let handler: RequestHandler | undefined;
   let making: Promise<RequestHandler> | undefined;
   return (request, reply) => {
@@ -23,7 +23,7 @@ export function lazyHandler(make: () => Promise<RequestHandler>, log: OperatorLo
         made(request, reply);
       })
       .catch((cause: unknown) => {
-        log(`The service cannot answer: ${messageOf(cause)}`);
+        log("error", "The service cannot answer", { reason: messageOf(cause) });
         reply.destroy();
       });
   };

@@ -3,7 +3,8 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse, type Serv
 import { Code, ConnectError, type createConnectRouter } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import { describeFault, type OperatorLog } from "../operator-log.ts";
+import type { Log } from "@steps/model/operation";
+import { describeFault } from "../describe-fault.ts";
 import { bodyFormOf, readBody } from "./read-body.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Turns } from "./turns.ts";
@@ -23,7 +24,7 @@ type Handler = Handlers[number];
 
 /** How requests are read and answered. */
 export interface RequestHandlerOptions {
-  readonly log: OperatorLog;
+  readonly log: Log;
   readonly budget: BodyBudget;
   /** Returns the greatest size of a message in bytes, by the path of its call. */
   readonly maxBytesOf: (path: string) => number;
@@ -57,7 +58,11 @@ export function createRequestHandler(handlers: Handlers, options: RequestHandler
     }
     void serve(handler, { request, reply, turns, ...options }).catch((error: unknown) => {
       // A client that went away is everyday life; what a handler throws was told where it was thrown.
-      if (!isLostClient(error, reply)) log(`${handler.requestPath} could not be answered: ${describeFault(error)}`);
+      if (!isLostClient(error, reply))
+        log("error", "A call could not be answered", {
+          call: handler.requestPath.slice(1),
+          fault: describeFault(error),
+        });
       reply.destroy();
     });
   }

@@ -2,7 +2,7 @@ import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Inter
 import { gitlab, health, reflection, reflectionAlpha, StepRunner } from "@steps/proto/service";
 import { BodyBudget } from "../request/body-budget.ts";
 import { createRequestHandler, type RequestHandler, type Shortcut } from "../request/request-handler.ts";
-import type { OperatorLog } from "../operator-log.ts";
+import type { Log } from "@steps/model/operation";
 import { serveByteCall } from "./byte-stream.ts";
 import { type DescriptorFiles, indexDescriptorFiles } from "./descriptor-files.ts";
 import { gitlabService } from "./gitlab-service.ts";
@@ -17,7 +17,7 @@ import { validateRequests } from "./validate-requests.ts";
 /** The state from which all calls of a service are answered. */
 export interface Answering {
   readonly context: CallContext;
-  readonly log: OperatorLog;
+  readonly log: Log;
   /** Aborted when the service begins to stop: health says so. */
   readonly stopping: AbortSignal;
   /** Aborted when calls have to end. */

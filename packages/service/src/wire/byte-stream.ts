@@ -11,7 +11,8 @@ import {
   type ServerRequest,
   spellTrailers,
 } from "../request/request-handler.ts";
-import type { OperatorLog } from "../operator-log.ts";
+import { MAX_TIMER_MS } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import type { BodyBudget, BodyRoom } from "../request/body-budget.ts";
 import { checkMessage } from "../request/check-message.ts";
 import { wireErrorOf } from "./guard-calls.ts";
@@ -65,7 +66,7 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
 
 interface Circumstances {
   readonly headers: IncomingHttpHeaders;
-  readonly log: OperatorLog;
+  readonly log: Log;
   readonly stopped: AbortSignal;
   readonly budget: BodyBudget;
 }
@@ -160,7 +161,6 @@ function signalOf(stream: ServerHttp2Stream, stopped: AbortSignal, timeout: unkn
 }
 
 const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
-const MAX_TIMER_MS = 2_147_483_647;
 
 function timeoutMs(timeout: unknown): number | undefined {
   const match = typeof timeout === "string" ? /^(\d{1,8})([HMSmun])$/.exec(timeout) : null;

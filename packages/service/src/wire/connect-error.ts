@@ -12,6 +12,7 @@ const WIRE_CODES: Readonly<Record<ServiceErrorCode, Code>> = {
   JOB_NOT_FOUND: Code.NotFound,
   JOB_RUNNING: Code.FailedPrecondition,
   TOO_MANY_JOBS: Code.ResourceExhausted,
+  SERVICE_DRAINING: Code.Unavailable,
   OFFSET_OUT_OF_RANGE: Code.OutOfRange,
   REQUEST_INVALID: Code.InvalidArgument,
   TOKEN_MISSING: Code.Unauthenticated,

@@ -12,7 +12,7 @@ export interface CallContext {
 }
 
 /**
- * Gives a job to the table. One that is known already is only given to who may use it.
+ * Gives a job to the table. One that is known already is only given to those who may use it.
  *
  * @throws {ServiceError} as the table's `run()`; TOKEN_MISSING, TOKEN_WRONG
  */

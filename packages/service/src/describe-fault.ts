@@ -1,8 +1,5 @@
 import { isStepsError } from "@steps/model";
 
-/** Takes what the operator of a service may want to know, a line at a time. Never a request, never a secret. */
-export type OperatorLog = (line: string) => void;
-
 /**
  * A fault as the operator may read it: where it happened, and its text where that is known to hold nothing of a request
  * (our own errors and those of the operating system).

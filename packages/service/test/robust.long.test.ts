@@ -141,6 +141,7 @@ describe("a handler that throws", () => {
       list() {
         throw new Error("glpat-secret-of-a-request");
       },
+      drain: () => undefined,
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const printed = vi.spyOn(console, "error");
@@ -151,7 +152,9 @@ describe("a handler that throws", () => {
       expect(error).toMatchObject({ code: Code.Internal, rawMessage: "The service failed; its log says where" });
     }
     expect(world.log).toHaveLength(2);
-    expect(world.log[0]).toMatch(/^steps\.v1\.StepRunner\/List failed: Error\n\s+at .*robust\.test\.ts/);
+    expect(world.log[0]).toMatch(
+      /^A call failed .*"steps\.v1\.StepRunner\/List".*"Error\\n\s+at .*robust\.long\.test\.ts/,
+    );
     expect(world.log.join()).not.toContain("secret");
     expect(printed).not.toHaveBeenCalled();
   });

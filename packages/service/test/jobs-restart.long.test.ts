@@ -94,7 +94,7 @@ describe("a service that is killed and started anew", () => {
     await host.kill();
 
     const notes: string[] = [];
-    await using table = await openJobTable({ ...tableOptions(dir), onNote: (text) => void notes.push(text) });
+    await using table = await openJobTable({ ...tableOptions(dir), log: (_, message) => void notes.push(message) });
     for (const pid of pids) expect(isRunning(pid), `process ${pid}`).toBe(false);
     const job = (id: string): JobHandle => table.get(id) as JobHandle;
     expect(
@@ -179,7 +179,7 @@ describe("a service that is killed and started anew", () => {
     writeFileSync(at("record", "job.json"), "{");
     truncateSync(at("list", "files.jsonl"), 10);
     const notes: string[] = [];
-    await using table = await openJobTable({ ...tableOptions(dir), onNote: (text) => void notes.push(text) });
+    await using table = await openJobTable({ ...tableOptions(dir), log: (_, message) => void notes.push(message) });
     expect(pidsOf(dir).filter(isRunning)).toEqual([]);
     expect(notes.filter((note) => note.includes("set aside"))).toHaveLength(1);
     for (const id of ["index", "journal", "list"]) {

@@ -214,7 +214,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("logging in", () => {
        Host hop
          ProxyJump build\n`,
     );
-    // The program itself, with this file instead of the one in the home of who runs the tests.
+    // The program itself, with this file instead of the one in the home of whoever runs the tests.
     const ssh = execFileSync("sh", ["-c", "command -v ssh"], { encoding: "utf8" }).trim();
     writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec ${ssh} -F ${config} "$@"\n`, { mode: 0o755 });
     const path = process.env["PATH"];

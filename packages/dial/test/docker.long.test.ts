@@ -99,7 +99,7 @@ describe.skipIf(!isPossible)("a stream through a real daemon", () => {
 
   test("lets the command wait for a slow reader, and the writer for a command that does not read", async () => {
     // Like a proxy it ends with its stdin; what is stuck in writing would not notice that we have gone.
-    const stream = await shell("cat /dev/zero & echo $!; cat >/dev/null; kill $!");
+    const stream = await shell(`sh -c 'echo $$; exec cat /dev/zero' & cat >/dev/null; kill $!`);
     await once(stream, "readable");
     let text = "";
     while (!text.includes("\n")) {

@@ -4,26 +4,15 @@ import http2 from "node:http2";
 import type { Duplex } from "node:stream";
 import { join } from "node:path";
 import { createConnection, createServer } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
-import { isFullSize, startKubernetesServer, tempDir, writeKubeconfig } from "@steps/testkit";
-import type { ExecFault, KubernetesServer, KubernetesServerOptions } from "@steps/testkit";
+import { describe, expect, test } from "vitest";
+import { isFullSize, tempDir, writeKubeconfig } from "@steps/testkit";
+import type { ExecFault, KubernetesServer } from "@steps/testkit";
 import { DialError, dialKubernetes } from "../src/index.ts";
 import type { KubernetesTarget } from "../src/index.ts";
-import { SETTINGS, errorOf, greeting, sha256 } from "./kubernetes-helpers.ts";
+import { SETTINGS, errorOf, greeting, sha256, startServer } from "./kubernetes-helpers.ts";
 
 const MIB = 1024 * 1024;
-const open: KubernetesServer[] = [];
 const signal = (): AbortSignal => AbortSignal.timeout(30_000);
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
-async function start(options: Partial<KubernetesServerOptions> = {}): Promise<KubernetesServer> {
-  const server = await startKubernetesServer({ pods: [{ name: "job" }], ...options });
-  open.push(server);
-  return server;
-}
 
 async function dialTo(server: KubernetesServer, script: string, more: Partial<KubernetesTarget> = {}): Promise<Duplex> {
   const kubeconfig = await writeKubeconfig(server);
@@ -54,7 +43,7 @@ async function writeAll(stream: Duplex, bytes: Buffer, size = 100_000): Promise<
 describe("bytes through exec", () => {
   for (const protocol of ["v5.channel.k8s.io", "v4.channel.k8s.io"]) {
     test(`passes 20 MiB there and back over ${protocol}`, async () => {
-      const server = await start({ protocols: [protocol] });
+      const server = await startServer({ protocols: [protocol] });
       const stream = await dialTo(server, "cat");
       const input = randomBytes(20 * MIB);
       const [output] = await Promise.all([readBytes(stream, input.length), writeAll(stream, input)]);
@@ -67,7 +56,7 @@ describe("bytes through exec", () => {
 
   test("takes frames in pieces of a few bytes, joined messages and empty ones", async () => {
     const preface = [[1, ""], [2, ""], [3, ""], [4, "?"], [77, "unknown"]] as const; // prettier-ignore
-    const server = await start({ onExec: () => ({ fragmentBytes: 7, writeBytes: 1, preface }) });
+    const server = await startServer({ onExec: () => ({ fragmentBytes: 7, writeBytes: 1, preface }) });
     const stream = await dialTo(server, "cat");
     const input = randomBytes(50_000);
     const [output] = await Promise.all([readBytes(stream, input.length), writeAll(stream, input, 999)]);
@@ -76,14 +65,14 @@ describe("bytes through exec", () => {
   });
 
   test("closes stdin and takes what comes after (v5)", async () => {
-    const stream = await dialTo(await start(), "wc -c; echo after");
+    const stream = await dialTo(await startServer(), "wc -c; echo after");
     stream.end(Buffer.alloc(300_000));
     const output = await readBytes(stream, 1000);
     expect(output.toString().split(/\s+/u)).toEqual(["300000", "after", ""]);
   });
 
   test("cannot close stdin with v4, and says nothing wrong", async () => {
-    const server = await start({ protocols: ["v4.channel.k8s.io"] });
+    const server = await startServer({ protocols: ["v4.channel.k8s.io"] });
     const stream = await dialTo(server, "head -c 5; echo; cat >/dev/null");
     stream.end("12345");
     expect((await readBytes(stream, 6)).toString()).toBe("12345\n");
@@ -96,7 +85,7 @@ describe("bytes through exec", () => {
     const path = join(tempDir(), "s.sock");
     const service = http2.createServer((request, response) => void request.pipe(response.stream)).listen(path);
     await once(service, "listening");
-    const relay = await start();
+    const relay = await startServer();
     const proxy = `const s=require("net").connect(${JSON.stringify(path)});process.stdin.pipe(s).pipe(process.stdout)`;
     const dial = dialKubernetes({
       pod: "job",
@@ -126,19 +115,19 @@ async function echo(session: http2.ClientHttp2Session, text: string): Promise<st
 
 describe("the end of an exec", () => {
   test("is the end of the stream only with a status of success", async () => {
-    const stream = await dialTo(await start(), "echo done");
+    const stream = await dialTo(await startServer(), "echo done");
     expect((await readBytes(stream, 1000)).toString()).toBe("done\n");
   });
 
   test("is an error with exit code and stderr otherwise", async () => {
-    const stream = await dialTo(await start(), "echo oh no >&2; sleep 0.2; exit 3");
+    const stream = await dialTo(await startServer(), "echo oh no >&2; sleep 0.2; exit 3");
     const error = await errorOf(readBytes(stream, 1000));
     expect(error).toMatchObject({ code: "UNREACHABLE", isPermanent: false });
     expect(error.message).toMatch(/"sh -c .*in pod "default\/job" is over: it ended with exit code 3: oh no$/su);
   });
 
   test("is a loss when the connection closes cleanly without a status", async () => {
-    const stream = await dialTo(await start({ onExec: () => ({ hasNoStatus: true }) }), "sleep 0.2");
+    const stream = await dialTo(await startServer({ onExec: () => ({ hasNoStatus: true }) }), "sleep 0.2");
     expect(await errorOf(readBytes(stream, 1000))).toMatchObject({
       code: "UNREACHABLE",
       message: expect.stringContaining("closed without a status") as string,
@@ -146,28 +135,28 @@ describe("the end of an exec", () => {
   });
 
   test("waits for a delayed status, and not for ever for the connection to close", async () => {
-    const delayed = await dialTo(await start({ onExec: () => ({ delayStatusMs: 300 }) }), "echo x");
+    const delayed = await dialTo(await startServer({ onExec: () => ({ delayStatusMs: 300 }) }), "echo x");
     expect((await readBytes(delayed, 1000)).toString()).toBe("x\n");
-    const kept = await dialTo(await start({ onExec: () => ({ staysOpen: true }) }), "echo y");
+    const kept = await dialTo(await startServer({ onExec: () => ({ staysOpen: true }) }), "echo y");
     expect((await readBytes(kept, 1000)).toString()).toBe("y\n");
   });
 
   test("comes with any status that the server sends", async () => {
     const preface = [[1, SETTINGS.toString("latin1")], [3, '{"status":"Fail'], [3, 'ure","message":"node is gone"}']] as const; // prettier-ignore
     const fault: ExecFault = { isSilent: true, preface };
-    const stream = await dialTo(await start({ onExec: () => fault }), "");
+    const stream = await dialTo(await startServer({ onExec: () => fault }), "");
     const error = await errorOf(readBytes(stream, 1000));
     expect(error.message).toContain("node is gone");
   });
 
   test("comes when the status is none", async () => {
     const preface = [[1, SETTINGS.toString("latin1")], [3, "x".repeat(70_000)]] as const; // prettier-ignore
-    const stream = await dialTo(await start({ onExec: () => ({ isSilent: true, preface }) }), "");
+    const stream = await dialTo(await startServer({ onExec: () => ({ isSilent: true, preface }) }), "");
     expect(await errorOf(readBytes(stream, 1000))).toMatchObject({ code: "PROTOCOL" });
   });
 
   test("comes when the server does not answer pings any more", async () => {
-    const server = await start({ onExec: () => ({ hasNoPong: true }) });
+    const server = await startServer({ onExec: () => ({ hasNoPong: true }) });
     const stream = await dialTo(server, "cat", { pingIntervalMs: 50 });
     const error = await errorOf(readBytes(stream, 1000));
     expect(error).toMatchObject({ code: "UNREACHABLE", message: expect.stringContaining("does not answer") as string });
@@ -175,7 +164,7 @@ describe("the end of an exec", () => {
   });
 
   test("does not come while nobody reads, however many pings could not be heard", async () => {
-    const server = await start();
+    const server = await startServer();
     const stream = await dialTo(server, "head -c 3000000 /dev/zero", { pingIntervalMs: 20 });
     await once(stream, "readable");
     await new Promise((resolve) => setTimeout(resolve, 400));
@@ -185,7 +174,7 @@ describe("the end of an exec", () => {
 
 describe("cuts", () => {
   test("lose nothing but what was on its way: a prefix arrives, then an error", async () => {
-    const server = await start({ onExec: (count) => ({ dropAfterBytes: cutAt(count) }) });
+    const server = await startServer({ onExec: (count) => ({ dropAfterBytes: cutAt(count) }) });
     for (let count = 0; count < 20; count += 1) {
       const script = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done";
       const dialing = dialTo(server, script);
@@ -198,7 +187,7 @@ describe("cuts", () => {
   });
 
   test("are told to a writer", async () => {
-    const server = await start({ onExec: () => ({ dropAfterReceivedBytes: 1_000_000 }) });
+    const server = await startServer({ onExec: () => ({ dropAfterReceivedBytes: 1_000_000 }) });
     const stream = await dialTo(server, "cat >/dev/null");
     stream.resume();
     const error = await errorOf(
@@ -211,7 +200,7 @@ describe("cuts", () => {
   });
 
   test("end what was begun on the other side", async () => {
-    const server = await start();
+    const server = await startServer();
     const stream = await dialTo(server, "cat");
     const failed = errorOf(readBytes(stream, 10));
     server.sessions[0]?.drop();
@@ -237,7 +226,7 @@ async function readPrefix(stream: Duplex): Promise<void> {
 
 describe("back-pressure", () => {
   test("stops the server while nobody reads", async () => {
-    const server = await start();
+    const server = await startServer();
     const bytes = isFullSize ? 200_000_000 : 50_000_000;
     const stream = await dialTo(server, `head -c ${bytes} /dev/zero`);
     await once(stream, "readable");
@@ -250,7 +239,7 @@ describe("back-pressure", () => {
   });
 
   test("stops the writer while the server does not read", async () => {
-    const server = await start({ onExec: () => ({ isNotReading: true }) });
+    const server = await startServer({ onExec: () => ({ isNotReading: true }) });
     const stream = await dialTo(server, "cat >/dev/null");
     let written = 0;
     const chunk = Buffer.alloc(64 * 1024);
@@ -268,7 +257,7 @@ describe("back-pressure", () => {
 
   test("keeps little of a flood on stderr", async () => {
     const stream = await dialTo(
-      await start(),
+      await startServer(),
       "echo first >&2; head -c 50000000 /dev/zero | tr '\\0' e >&2; echo last >&2; exit 1",
     );
     const error = await errorOf(readBytes(stream, 1000));
@@ -288,7 +277,7 @@ async function untilStill(figure: () => number): Promise<number> {
 
 describe("what is left", () => {
   test("is nothing after the stream is destroyed, or the dial aborted", async () => {
-    const server = await start();
+    const server = await startServer();
     const dial = dialKubernetes({ pod: "job", kubeconfig: await writeKubeconfig(server), command: greeting("cat") });
     const silent = dialKubernetes({ pod: "job", kubeconfig: await writeKubeconfig(server), command: ["cat"] });
     const before = process.getActiveResourcesInfo().filter(isOurs).length;
@@ -306,7 +295,7 @@ describe("what is left", () => {
   });
 
   test("rejects at once with the reason of a signal that is aborted already", async () => {
-    const server = await start();
+    const server = await startServer();
     const dial = dialKubernetes({ pod: "job", kubeconfig: await writeKubeconfig(server) });
     await expect(dial(AbortSignal.abort(new Error("no")))).rejects.toThrow("no");
     expect(server.requests).toHaveLength(0);
@@ -319,7 +308,7 @@ function isOurs(name: string): boolean {
 
 describe("a server that never answers", () => {
   test("is given up after the time-out", async () => {
-    const server = await start({ onRequest: () => "hang" });
+    const server = await startServer({ onRequest: () => "hang" });
     const error = await errorOf(dialTo(server, "cat", { timeoutMs: 200 }));
     expect(error).toMatchObject({
       code: "UNREACHABLE",

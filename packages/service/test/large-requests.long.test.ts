@@ -82,11 +82,14 @@ describe.runIf(process.platform === "linux")("a service process", () => {
       [OURS, Buffer.from(`{"inputs":{"a":${"[".repeat(MIB)}`), { "content-type": "application/grpc+json" }],
       [OURS, delimited(100, Buffer.from(`[${"{},".repeat(1.3 * MIB)}{}]`))],
     ];
+    let answered = 0;
     for (const [path, message, headers] of attacks) {
       const answer = callRaw(openSession(socket), path, message, headers);
-      expect(await answeredDuring(socket, answer)).toBeGreaterThan(0);
+      answered += await answeredDuring(socket, answer);
       expect(Number((await answer).headers["grpc-status"])).toBe(Code.InvalidArgument);
     }
+    // One of them alone may be refused sooner than anybody else can ask.
+    expect(answered).toBeGreaterThan(0);
     await list(socket);
     expect(child.exitCode).toBeNull();
     // This has room for the request, its copy in one piece, and the text parser's memory. Decoding the request would

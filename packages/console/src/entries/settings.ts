@@ -1,0 +1,1 @@
+export { readSettings, type SettingsOptions } from "../settings/read-settings.ts";
