@@ -1,4 +1,5 @@
-import type { DiagnosticRule } from "@steps/model/diagnostic";
+import type { CompilerDiagnostic } from "@steps/compiler";
+import type { Diagnostic, DiagnosticRule } from "@steps/model/diagnostic";
 import type { Report } from "@steps/source";
 import { RULE_RULES, type RuleCode } from "./rules/rule-codes.ts";
 import { LOAD_RULES, type LoadCode } from "./load/load-rules.ts";
@@ -20,8 +21,11 @@ export type CiCode =
   | "variable-cycle"
   | RuleCode;
 
+/** A diagnostic of a configuration. The steps under `run` have those of the compiler. */
+export type CiDiagnostic = Diagnostic<CiCode | CompilerDiagnostic["code"]>;
+
 /** Gathers what is to be said about a file: in words of its own, and in those of all languages. */
-export type CiReport = Report<CiCode>;
+export type CiReport = Report<CiDiagnostic["code"], CiDiagnostic["code"]>;
 
 /** The meaning of each code, and advice on what to do. */
 export const CI_RULES: Readonly<Record<CiCode, DiagnosticRule>> = {

@@ -1,4 +1,4 @@
-export { CI_RULES, type CiCode, type CiReport } from "./ci-rules.ts";
+export { CI_RULES, type CiCode, type CiDiagnostic, type CiReport } from "./ci-rules.ts";
 export type { Shell } from "./compile/compile-context.ts";
 export {
   checkJobs,
@@ -9,4 +9,5 @@ export {
 } from "./compile/compile-job.ts";
 export { ignoredKeywords } from "./job-effects.ts";
 export { checkRules } from "./judge-pipeline.ts";
+export { unknownNamesOf } from "./unknown-names.ts";
 export { judgeJob, type JudgedJob, type JudgeJobOptions, type JudgeJobResult } from "./judge-job.ts";

@@ -1,6 +1,6 @@
-import type { Diagnostic } from "@steps/model/diagnostic";
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { childOf, Report, type YamlMapping } from "@steps/source";
-import type { CiReport } from "./ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "./ci-rules.ts";
 import { checkCoverage } from "./compile/coverage.ts";
 import { jobFacts, withEnvironment } from "./job-facts.ts";
 import { jobNamed, type LoadedJob, type LoadedPipeline } from "./load/loaded-pipeline.ts";
@@ -40,11 +40,14 @@ export interface JudgeJobResult {
   /** `undefined` when there is no such job or its rules are wrong. */
   readonly judged: JudgedJob | undefined;
   /** The diagnostics about rules and conditions; `compileJob()` gives those about everything else. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
+
+const OPTION_NAMES: OptionNames<JudgeJobOptions> = { jobName: true, situation: true, sources: true };
 
 /** Decides whether the rules of a loaded pipeline let one of its jobs in. Throws only what the situation's functions throw. */
 export async function judgeJob(pipeline: LoadedPipeline, options: JudgeJobOptions): Promise<JudgeJobResult> {
+  checkOptionNames("judgeJob()", options, OPTION_NAMES);
   const job = jobNamed(pipeline, options.jobName);
   if (job === undefined) return { judged: undefined, diagnostics: [] };
   const report: CiReport = new Report();

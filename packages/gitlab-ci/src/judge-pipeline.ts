@@ -1,6 +1,6 @@
-import type { Diagnostic } from "@steps/model/diagnostic";
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { childOf, Report, type YamlMapping, type YamlNode } from "@steps/source";
-import type { CiReport } from "./ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "./ci-rules.ts";
 import { checkCoverage, readCoverage } from "./compile/coverage.ts";
 import { jobFacts, withEnvironment } from "./job-facts.ts";
 import type { LoadedJob, LoadedPipeline } from "./load/loaded-pipeline.ts";
@@ -47,14 +47,17 @@ export interface JudgePipelineResult {
   /** `undefined` when there are errors. */
   readonly judged: JudgedPipeline | undefined;
   /** The diagnostics about rules, conditions and variables. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
+
+const OPTION_NAMES: OptionNames<JudgePipelineOptions> = { situation: true, sources: true };
 
 /** Decides which jobs of a loaded pipeline are in it. Throws only what the situation's functions throw. */
 export async function judgePipeline(
   pipeline: LoadedPipeline,
   options: JudgePipelineOptions,
 ): Promise<JudgePipelineResult> {
+  checkOptionNames("judgePipeline()", options, OPTION_NAMES);
   const report: CiReport = new Report();
   const read = await readChecked(pipeline, report);
   const judged = report.hasErrors ? undefined : await judge(read, options);
@@ -65,7 +68,7 @@ export async function judgePipeline(
  * Says what is wrong with the rules, the conditions and the patterns of a pipeline, or of the part of it that could be read, in
  * whatever situation; `checkJobs()` says what is wrong with everything else.
  */
-export async function checkRules(pipeline: LoadedPipeline): Promise<readonly Diagnostic[]> {
+export async function checkRules(pipeline: LoadedPipeline): Promise<readonly CiDiagnostic[]> {
   const report: CiReport = new Report();
   await readChecked(pipeline, report);
   return sortDiagnostics(report.finish(), pipeline.sources);

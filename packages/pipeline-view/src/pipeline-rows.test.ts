@@ -1,4 +1,4 @@
-import type { PipelineEvent } from "@steps/pipeline";
+import type { PipelineEvent } from "@steps/model/pipeline";
 import { describe, expect, test } from "vitest";
 import { PipelineRows } from "./pipeline-rows.ts";
 

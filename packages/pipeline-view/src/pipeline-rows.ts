@@ -1,4 +1,4 @@
-import type { PipelineEvent } from "@steps/pipeline";
+import type { PipelineEvent } from "@steps/model/pipeline";
 import { type OrderedJob, RowOrder } from "./row-order.ts";
 
 /** The separator between the name of a job and those of the pipeline that it starts. */

@@ -1,6 +1,6 @@
 import { exitCodeOf } from "@steps/model";
 import { JOB_EXITS } from "@steps/model/exit-codes";
-import type { JobResult, JobResults } from "@steps/pipeline";
+import type { JobResult, JobResults } from "@steps/model/pipeline";
 
 /** The result of a pipeline, of those of its jobs. */
 export function statusOf(results: JobResults): JobResult["status"] {
@@ -13,7 +13,7 @@ export function statusOf(results: JobResults): JobResult["status"] {
 export function pipelineExitCode(results: JobResults, signal: string | undefined): number {
   const status = statusOf(results);
   if (status === "success") return JOB_EXITS.success.code;
-  // Who interrupts a pipeline wants to know that, rather than what became of its jobs.
+  // Whoever interrupts a pipeline wants to know that, rather than what became of its jobs.
   if (signal !== undefined || status === "cancelled") return exitCodeOf({ status: "cancelled", signal });
   return [...results.values()].find(isRealFailure)?.exitCode ?? JOB_EXITS.other.code;
 }

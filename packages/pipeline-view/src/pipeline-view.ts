@@ -1,17 +1,21 @@
 import { errors, output, type OutputWriter, type ProgressMode, terminalOf } from "@steps/console/terminal";
 import { printable } from "@steps/model/diagnostic";
-import type { PipelineEvent } from "@steps/pipeline";
+import type { PipelineEvent } from "@steps/model/pipeline";
 import { formatDuration } from "@steps/trace";
 import type { JournalEvent } from "@steps/trace/journal";
 import { createMasker } from "@steps/trace/mask";
 import { firstLine } from "./columns.ts";
 import { LinePrefix } from "./line-prefix.ts";
 import { type PipelineRow, PipelineRows } from "./pipeline-rows.ts";
+import { JobRecord } from "./progress/job-record.ts";
 import { LiveView } from "./progress/live-view.ts";
 import { PlainLines } from "./progress/plain-lines.ts";
 import { ProgressTree } from "./progress/progress-tree.ts";
 import { summarise } from "./progress/summary.ts";
 import type { OrderedJob } from "./row-order.ts";
+
+/** More of them push the table out of sight. */
+const MAX_EXPLAINED = 3;
 
 /** How a pipeline is shown. */
 export interface ViewOptions {
@@ -37,6 +41,7 @@ export class PipelineView {
   readonly #tree = new ProgressTree(Date.now(), "");
   readonly #live: LiveView | undefined;
   readonly #plain: PlainLines | undefined;
+  readonly #explanations = new Map<string, string>();
 
   constructor(options: ViewOptions) {
     this.#options = options;
@@ -78,6 +83,26 @@ export class PipelineView {
     if (this.#live === undefined && this.#plain === undefined) return;
     this.#tree.apply(event, name);
     for (const line of this.#plain?.linesOf(event, name) ?? []) this.#say(this.#terminal.dim(line));
+  }
+
+  /** A record of a job by which its failure can be explained; none where no explanation is shown. */
+  recordJob(): JobRecord | undefined {
+    return this.#live === undefined && this.#plain === undefined ? undefined : new JobRecord();
+  }
+
+  /** Keeps the lines that explain why an instance has failed, until the end. @param name as for `onStepEvent` */
+  explain(name: string, lines: string): void {
+    this.#explanations.set(name, lines);
+  }
+
+  /** The explanations of the failures that count, in the order of the rows, below the reason of each. */
+  get explanations(): string {
+    const failed = this.#rows.rows.filter(({ job, result }) => result === "failure" && this.#explanations.has(job));
+    const shown = failed.slice(0, MAX_EXPLAINED).map(({ job, reason }) => {
+      const heading = printable(`${job}: ${firstLine(reason)}`);
+      return this.#masker.text(`\n${this.#terminal.bold(heading)}\n${this.#explanations.get(job)}`);
+    });
+    return shown.join("");
   }
 
   /** Takes the tree away while a person is asked something, and draws it again after that. */

@@ -1,4 +1,4 @@
-import type { GraphJob } from "@steps/pipeline";
+import type { GraphJob } from "@steps/model/pipeline";
 
 /** A job of a pipeline that runs, in the order of its file or of its stages. */
 export interface OrderedJob extends GraphJob {

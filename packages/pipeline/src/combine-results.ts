@@ -1,4 +1,4 @@
-import type { JobResult } from "./pipeline-job.ts";
+import type { JobResult } from "@steps/model/pipeline";
 
 /**
  * The result of a job with several instances: `failure` if one failed that was not allowed to, else `cancelled` if one was, else

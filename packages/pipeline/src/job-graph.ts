@@ -1,7 +1,4 @@
-import type { PipelineJob } from "./pipeline-job.ts";
-
-/** The part of a job that makes the graph. */
-export type GraphJob = Pick<PipelineJob<unknown>, "id" | "needs">;
+import type { GraphJob } from "@steps/model/pipeline";
 
 /** A reason why jobs make no graph that can be run. */
 export type GraphProblem =

@@ -1,6 +1,7 @@
-import type { PipelineEvent } from "./pipeline-event.ts";
+import { MAX_TIMER_MS } from "@steps/model";
+import type { JobResult, PipelineEvent } from "@steps/model/pipeline";
 import { isPassed } from "./combine-results.ts";
-import type { Instance, InstanceSet, JobResult } from "./pipeline-job.ts";
+import type { Instance, InstanceSet } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
 
 /** Places whose holders are told when the one that they waited for is their own: `new Places(2)`. */
@@ -118,9 +119,6 @@ async function holding(places: JobPlaces, go: () => Promise<JobResult>): Promise
     places.giveBack()?.();
   }
 }
-
-// The longest time that a timer of JavaScript can wait.
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

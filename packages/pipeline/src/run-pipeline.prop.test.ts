@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PipelineEvent } from "./pipeline-event.ts";
+import type { PipelineEvent } from "@steps/model/pipeline";
 import { type JobResult, type PipelineJob, Places, runPipeline } from "./index.ts";
 
 interface Plan {

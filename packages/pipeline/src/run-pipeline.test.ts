@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { PipelineEvent } from "./pipeline-event.ts";
-import type { Decision, Instance, JobResult, PipelineJob } from "./pipeline-job.ts";
+import type { JobResult, PipelineEvent } from "@steps/model/pipeline";
+import type { Decision, Instance, PipelineJob } from "./pipeline-job.ts";
 import type { JobPlaces } from "./job-run.ts";
 import { Places } from "./places.ts";
 import { runPipeline } from "./run-pipeline.ts";

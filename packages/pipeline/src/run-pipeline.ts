@@ -1,9 +1,9 @@
-import { StepsError } from "@steps/model";
+import { checkOptionNames, type OptionNames, StepsError } from "@steps/model";
 import { combineResults } from "./combine-results.ts";
 import { type GraphProblem, graphProblems } from "./job-graph.ts";
 import { type EnterGroup, type InstanceName, JobRun, type JobPlaces } from "./job-run.ts";
-import type { PipelineEvent } from "./pipeline-event.ts";
-import type { Decision, JobResult, JobResults, PipelineJob } from "./pipeline-job.ts";
+import type { JobResult, JobResults, PipelineEvent } from "@steps/model/pipeline";
+import type { Decision, PipelineJob } from "./pipeline-job.ts";
 import { Places } from "./places.ts";
 
 /** How a pipeline is run. */
@@ -29,6 +29,14 @@ export interface PipelineOptions<Work> {
 /** The jobs cannot be run: `GRAPH_INVALID`, with every problem in the message. */
 export class PipelineError extends StepsError<"GRAPH_INVALID"> {}
 
+const OPTION_NAMES: OptionNames<PipelineOptions<unknown>> = {
+  places: true,
+  run: true,
+  signal: true,
+  enterGroup: true,
+  onEvent: true,
+};
+
 /**
  * Runs the jobs of a pipeline, each after those that it needs, as many at once as there are places; places are given in the order of the
  * jobs. Gives the result of each job by its id, in the order in which they ended. The languages decide what a failed,
@@ -41,6 +49,7 @@ export async function runPipeline<Work>(
   jobs: readonly PipelineJob<Work>[],
   options: PipelineOptions<Work>,
 ): Promise<JobResults> {
+  checkOptionNames("runPipeline()", options, OPTION_NAMES);
   const problems = graphProblems(jobs);
   if (problems.length > 0) throw new PipelineError("GRAPH_INVALID", problems.map(describe).join("; "));
   return new Scheduler(jobs, options).finish();

@@ -1,4 +1,4 @@
-import type { GraphJob } from "./job-graph.ts";
+import type { GraphJob } from "@steps/model/pipeline";
 
 /** The jobs that are wanted and all that they need, directly or through others, in the order of the list. */
 export function withNeeds<Job extends GraphJob>(jobs: readonly Job[], isWanted: (job: Job) => boolean): readonly Job[] {

@@ -1,3 +1,4 @@
+import type { CompileOptions } from "@steps/compiler";
 import type { CiReport } from "../ci-rules.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import type { JobVariables } from "../variables/job-variables.ts";
@@ -13,5 +14,7 @@ export interface CompileContext {
   readonly scope: TextScope;
   /** The shell of the scripts; absent for the one that they take by themselves. */
   readonly shell: Shell | undefined;
+  /** The treatment of names in `run` that are certain to be unknown, as for the compiler of steps. */
+  readonly unknownNames: CompileOptions["unknownNames"];
   readonly report: CiReport;
 }

@@ -1,7 +1,9 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
+import type { CompileOptions } from "@steps/compiler";
 import { emptySpec, type SpecDefinition } from "@steps/model/definition";
-import { type Diagnostic, type Position, quote } from "@steps/model/diagnostic";
+import { type Position, quote } from "@steps/model/diagnostic";
 import { Report } from "@steps/source";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import { ignoredKeywords, reportUnsupported } from "../job-effects.ts";
 import { sortDiagnostics } from "../load/load-pipeline.ts";
 import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
@@ -52,6 +54,8 @@ export interface CompileJobOptions {
   readonly folder?: JobFolder | undefined;
   /** The shell of the scripts. Without it: the one that they take by themselves, bash before sh. */
   readonly shell?: Shell | undefined;
+  /** The treatment of names in `run` that are certain to be unknown, as for the compiler of steps. Default: they are not looked for. */
+  readonly unknownNames?: CompileOptions["unknownNames"];
 }
 
 /** A job as the baseline knows it. */
@@ -73,23 +77,37 @@ export interface CompiledJob {
   /** The terms on which it runs; `allowFailure` and `isInterruptible` as the job says itself. */
   readonly terms: JobTerms;
   /** Warnings only. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
   /** The place in the file of a JSON pointer into the baseline, or of the nearest part around it. */
-  readonly positionOf: (pointer: string) => Position | undefined;
+  readonly positionOf: (pointer: string, part?: "key") => Position | undefined;
 }
 
 /** The result of `compileJob()`: the job, or the mistakes that keep it from running. */
 export interface CompileJobResult {
   /** `undefined` when there are errors. */
   readonly job: CompiledJob | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
+
+const OPTION_NAMES: OptionNames<CompileJobOptions> = {
+  jobName: true,
+  predefined: true,
+  overrides: true,
+  sources: true,
+  artifactsFrom: true,
+  grants: true,
+  fileVariables: true,
+  folder: true,
+  shell: true,
+  unknownNames: true,
+};
 
 /**
  * Compiles one job of a loaded pipeline to steps ([ADR 32](../../docs/adr/0032-a-job-becomes-a-list-of-steps.md)). What is wrong
  * with the job is a diagnostic; nothing is thrown.
  */
 export function compileJob(pipeline: LoadedPipeline, options: CompileJobOptions): CompileJobResult {
+  checkOptionNames("compileJob()", options, OPTION_NAMES);
   const report: CiReport = new Report();
   const job = findJob(pipeline, options.jobName, report);
   const compiled = job && compile(pipeline, job, { ...options, report });
@@ -105,7 +123,7 @@ export function compileJob(pipeline: LoadedPipeline, options: CompileJobOptions)
 export function checkJobs(
   pipeline: LoadedPipeline,
   optionsOf: (jobName: string) => Omit<CompileJobOptions, "jobName">,
-): readonly Diagnostic[] {
+): readonly CiDiagnostic[] {
   const ofJobs = [...pipeline.groups].flatMap(([jobName, [job]]) => {
     // It starts another pipeline, which is right for a pipeline though there is nothing to compile.
     if (job?.own.has("trigger") === true) return [];
@@ -121,7 +139,7 @@ function compile(
   job: LoadedJob,
   options: CompileJobOptions & { readonly report: CiReport },
 ): Compilation | undefined {
-  const { sources = {}, predefined = {}, overrides = {}, fileVariables = [], shell, report } = options;
+  const { sources = {}, predefined = {}, overrides = {}, fileVariables = [], shell, unknownNames, report } = options;
   reportUnsupported(job, report);
   const given = { sources: withoutContents(sources, fileVariables), predefined, overrides };
   const read = readJobVariables({ root, job }, given, report);
@@ -131,7 +149,7 @@ function compile(
   const { terms, diagnostics } = readJobTerms(job, { variables: values });
   report.include(diagnostics);
   const scope = { values, inputs: new Set(Object.keys(inputs)) };
-  const context: CompileContext = { job, variables, scope, shell, report };
+  const context: CompileContext = { job, variables, scope, shell, unknownNames, report };
   const phases = phasesOf(context, options);
   if (phases === undefined) return undefined;
   for (const name of Object.keys(STORES)) {

@@ -1,6 +1,5 @@
-import type { Diagnostic } from "@steps/model/diagnostic";
 import { childOf, Report, type YamlNode } from "@steps/source";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { isList, isMapping } from "../load/nodes.ts";
 import { readDuration } from "@steps/model/gitlab-duration";
@@ -52,7 +51,7 @@ export interface JobTermsOptions {
 export function readJobTerms(
   job: LoadedJob,
   { variables, decision }: JobTermsOptions,
-): { readonly terms: JobTerms; readonly diagnostics: readonly Diagnostic[] } {
+): { readonly terms: JobTerms; readonly diagnostics: readonly CiDiagnostic[] } {
   const report: CiReport = new Report();
   const nodeOf = (keyword: string): YamlNode | undefined => job.keywords.get(keyword)?.value;
   const group = textOf(nodeOf("resource_group"));

@@ -1,7 +1,8 @@
+import { escapePointer } from "@steps/model/value";
 import { createObject } from "@steps/model";
 import type { InputSpec, SpecDefinition, StepControl, StepInvocation } from "@steps/model/definition";
 import type { Position } from "@steps/model/diagnostic";
-import { escapePointer, positionIn, type YamlNode } from "@steps/source";
+import { positionIn, type YamlNode } from "@steps/source";
 
 /** A part of a job as an item of the list that it becomes. */
 export interface Phase {
@@ -16,7 +17,7 @@ export interface Phase {
   /** The places of its parts by JSON pointers into its step: `/inputs/script`. Absent: all have that of the phase. */
   readonly places?: ReadonlyMap<string, YamlNode> | undefined;
   /** Tells the place of a pointer into the definition that the step has in place. */
-  readonly positionOf?: ((pointer: string) => Position | undefined) | undefined;
+  readonly positionOf?: ((pointer: string, part?: "key") => Position | undefined) | undefined;
   /** The phase runs when the job has ended, however it did. */
   readonly isLast?: boolean | undefined;
 }
@@ -24,7 +25,7 @@ export interface Phase {
 /** A job as a list of steps, with the places that its parts were written at. */
 export interface AssembledJob {
   readonly specDefinition: SpecDefinition;
-  readonly positionOf: (pointer: string) => Position | undefined;
+  readonly positionOf: (pointer: string, part?: "key") => Position | undefined;
 }
 
 /** Puts the phases of a job together to one definition. */
@@ -62,9 +63,9 @@ export function assembleJob(
         outputs: createObject(),
       },
     },
-    positionOf(pointer) {
+    positionOf(pointer, part) {
       const within = inner.find(({ at }) => pointer.startsWith(`${at}/`));
-      return within?.positionOf(pointer.slice(within.at.length)) ?? positionIn(places, pointer);
+      return within?.positionOf(pointer.slice(within.at.length), part) ?? positionIn(places, pointer, part);
     },
   };
 }

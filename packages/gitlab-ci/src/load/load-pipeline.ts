@@ -1,4 +1,4 @@
-import type { Value } from "@steps/model";
+import { checkOptionNames, type OptionNames, type Value } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { readYaml, Report, type YamlMapping, type YamlNode } from "@steps/source";
 import { type Answerers, answerLater, answerNow, type Asking } from "./asking.ts";
@@ -11,7 +11,7 @@ import { readStages } from "./jobs/stages.ts";
 import { MAX_NODES } from "./limits.ts";
 import type { FileContext } from "./load-file.ts";
 import type { LoadedPipeline } from "./loaded-pipeline.ts";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import { createMergeBudget } from "./merge.ts";
 import { measure } from "./nodes.ts";
 import { readDocument } from "./read-document.ts";
@@ -41,7 +41,7 @@ export interface LoadPipelineResult {
   /** The same, or of a configuration with errors the part that could be read: to find more of them, and not to run. */
   readonly readable: LoadedPipeline | undefined;
   /** In the order of the files, and in each in the order of the text. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
   /** Every file that was read, that of the pipeline first. */
   readonly sources: readonly Source[];
 }
@@ -49,6 +49,20 @@ export interface LoadPipelineResult {
 /** Loads a file that includes no other: each include is an error. */
 const withoutFiles: LoadPipelineOptions = {
   loadFile: () => ({ problem: "Other files are out of reach here" }),
+};
+
+const OPTION_NAMES: OptionNames<LoadPipelineOptions> = {
+  context: true,
+  inputs: true,
+  inputTexts: true,
+  variables: true,
+  includesArtifacts: true,
+  masked: true,
+  loadFile: true,
+  listFiles: true,
+  includeRules: true,
+  matchPattern: true,
+  inputCondition: true,
 };
 
 /**
@@ -60,11 +74,13 @@ const withoutFiles: LoadPipelineOptions = {
  * @param options - How to get at what the file includes; without it an include is an error.
  */
 export function loadPipeline(source: Source, options: LoadPipelineOptions = withoutFiles): Promise<LoadPipelineResult> {
+  checkOptionNames("loadPipeline()", options, OPTION_NAMES);
   return answerLater(load(source, options), options);
 }
 
 /** Does the same at once, with functions that give no promises. @throws {TypeError} if one gives a promise */
 export function loadPipelineNow(source: Source, options: LoadPipelineOptions = withoutFiles): LoadPipelineResult {
+  checkOptionNames("loadPipelineNow()", options, OPTION_NAMES);
   return answerNow(load(source, options), options);
 }
 
@@ -130,7 +146,10 @@ function build(root: YamlMapping, sources: readonly Source[], report: CiReport):
 }
 
 /** Sorts diagnostics by the files, which must be in the order of their texts in each; those without a place come first. */
-export function sortDiagnostics(diagnostics: readonly Diagnostic[], sources: readonly Source[]): readonly Diagnostic[] {
+export function sortDiagnostics<Code extends string>(
+  diagnostics: readonly Diagnostic<Code>[],
+  sources: readonly Source[],
+): readonly Diagnostic<Code>[] {
   const ranks = new Map(sources.map((source, index) => [source, index]));
   const rank = ({ code, position }: Diagnostic): number => {
     if (code === "too-many-problems") return sources.length;

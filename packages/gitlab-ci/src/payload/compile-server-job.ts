@@ -1,8 +1,7 @@
-import { mapObject, type Value } from "@steps/model";
+import { checkOptionNames, type OptionNames, mapObject, type Value } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
-import type { Diagnostic } from "@steps/model/diagnostic";
 import { readYaml, Report, type YamlMapping, type YamlNode } from "@steps/source";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import { cachePhases } from "../compile/cache-phases.ts";
 import type { CompileContext, Shell } from "../compile/compile-context.ts";
 import { cleanupPhase } from "../compile/cleanup-phase.ts";
@@ -48,14 +47,17 @@ export interface CompiledServerJob {
 export interface CompileServerJobResult {
   /** `undefined` when there are errors. */
   readonly job: CompiledServerJob | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
+
+const OPTION_NAMES: OptionNames<CompileServerJobOptions> = { server: true, token: true, variables: true, shell: true };
 
 /**
  * Compiles a job as a GitLab hands it to a runner to the steps that a job of a `.gitlab-ci.yml` becomes, with the sources and
  * the artifacts from and to the server. What is wrong with the job is a diagnostic; nothing is thrown.
  */
 export function compileServerJob(job: ServerJob, options: CompileServerJobOptions): CompileServerJobResult {
+  checkOptionNames("compileServerJob()", options, OPTION_NAMES);
   const report: CiReport = new Report();
   const compiled = compile(job, options, report);
   const diagnostics = report.finish();
@@ -72,7 +74,9 @@ function compile(
   const inputs = readJobInputs(loaded, report);
   const values = mapObject(variables, ({ value, isFile }, name) => (isFile ? `$${name}` : value));
   const scope = { values, inputs: new Set(Object.keys(inputs)) };
-  const context: CompileContext = { job: loaded, variables: { values, nodes: new Map() }, scope, shell, report };
+  const common = { job: loaded, variables: { values, nodes: new Map() }, scope, shell, report };
+  // A job that a runner has taken fails as its steps do.
+  const context: CompileContext = { ...common, unknownNames: undefined };
   const phases = phasesOf(context, job, server);
   if (phases === undefined) return undefined;
   const { specDefinition } = assembleJob(phases, { key: loaded.key, inputs: { ...storesOf(phases), ...inputs } });

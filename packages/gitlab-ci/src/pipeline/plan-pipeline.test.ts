@@ -10,7 +10,7 @@ const PUSH = { source: "push", ref: "main" };
 
 function plan(
   text: string,
-  options: Partial<PlanPipelineOptions> & { readonly vars?: Record<string, string> } = {},
+  { vars = {}, ...options }: Partial<PlanPipelineOptions> & { readonly vars?: Record<string, string> } = {},
 ): Promise<PlannedPipeline> {
   const { pipeline, diagnostics } = loadPipelineNow(
     { name: ".gitlab-ci.yml", text },
@@ -20,7 +20,7 @@ function plan(
   if (pipeline === undefined) throw new Error("no pipeline");
   return planPipeline(pipeline, {
     situation: PUSH,
-    sources: () => ({ pipeline: plainVariables(options.vars ?? {}) }),
+    sources: () => ({ pipeline: plainVariables(vars) }),
     ...options,
   });
 }

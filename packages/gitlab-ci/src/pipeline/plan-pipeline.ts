@@ -1,7 +1,7 @@
-import type { Diagnostic } from "@steps/model/diagnostic";
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { PipelineJob } from "@steps/pipeline";
 import { childOf, Report } from "@steps/source";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import { readJobTerms } from "../compile/job-terms.ts";
 import {
   type JudgedPipeline,
@@ -46,8 +46,15 @@ export interface PlannedPipeline {
   readonly artifactsOf: (job: PlannedJob) => readonly string[];
   /** Plans one job by its name as if it were in the pipeline. `undefined` for a job that is not known, and when there are errors. */
   readonly jobNamed: (name: string) => PlannedJob | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
+
+const OPTION_NAMES: OptionNames<PlanPipelineOptions> = {
+  isStarted: true,
+  hasDelays: true,
+  situation: true,
+  sources: true,
+};
 
 /**
  * Plans when each job of a pipeline starts, as GitLab does: after the jobs of `needs`, or else of all stages before its own; by
@@ -55,7 +62,9 @@ export interface PlannedPipeline {
  * skipped unless it is started; where it may not be left out (`allow_failure: false`) everything behind it is skipped too.
  */
 export async function planPipeline(pipeline: LoadedPipeline, options: PlanPipelineOptions): Promise<PlannedPipeline> {
-  const { judged, diagnostics } = await judgePipeline(pipeline, options);
+  checkOptionNames("planPipeline()", options, OPTION_NAMES);
+  const { situation, sources } = options;
+  const { judged, diagnostics } = await judgePipeline(pipeline, { situation, sources });
   if (judged === undefined) return { ...NOTHING, diagnostics };
   const isIn = judged.workflow?.isIn !== false;
   const report: CiReport = new Report();

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { printable } from "@steps/model/diagnostic";
 import { spanPosition, type YamlNode } from "@steps/source";
 import type { JobDecision, RuleOutcome } from "./decide.ts";
@@ -15,11 +16,14 @@ export interface ExplainOptions {
 /** Longest value that is shown whole. */
 const MAX_VALUE = 120;
 
+const OPTION_NAMES: OptionNames<ExplainOptions> = { jobName: true, isMasked: true };
+
 /**
  * Tells a decision in lines of text without their ends: the outcome and why, then each rule that was looked at with its place, its
  * conditions and the values that they saw, then how the job starts. No line holds a character that drives a terminal.
  */
 export function explainDecision(decision: JobDecision, options: ExplainOptions = {}): readonly string[] {
+  checkOptionNames("explainDecision()", options, OPTION_NAMES);
   const { isIn, reason, by, rules, policies } = decision;
   const { jobName } = options;
   const subject = jobName === undefined ? "The pipeline" : `The job "${jobName}"`;

@@ -1,6 +1,6 @@
 import type { ServerVariable } from "./server-variables.ts";
 
-/** What is fetched when nothing says how much: GitLab's default for new projects. */
+/** The depth when nothing names one: GitLab's default for new projects. */
 const DEPTH = 20;
 
 const EVERYTHING = ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"];

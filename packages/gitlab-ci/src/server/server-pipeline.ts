@@ -1,6 +1,7 @@
-import { type Diagnostic, quote } from "@steps/model/diagnostic";
+import { checkOptionNames, type OptionNames } from "@steps/model";
+import { quote } from "@steps/model/diagnostic";
 import { childOf, Report } from "@steps/source";
-import type { CiReport } from "../ci-rules.ts";
+import type { CiDiagnostic, CiReport } from "../ci-rules.ts";
 import { readJobInputs } from "../compile/job-inputs.ts";
 import { textsOf } from "../compile/keyword-values.ts";
 import { toCiValue } from "../load/ci-value.ts";
@@ -57,7 +58,7 @@ export interface ServerJobRequest {
 export interface ServerPipeline {
   readonly stages: readonly string[];
   readonly jobs: readonly ServerJobRequest[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly CiDiagnostic[];
 }
 
 /** The facts about the pipeline that are not in its file. */
@@ -77,6 +78,8 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   trigger: "a pod starts no child pipelines",
 };
 
+const OPTION_NAMES: OptionNames<ServerPipelineOptions> = { gitInfo: true, digestOfFiles: true, timeoutSeconds: true };
+
 /**
  * Makes of a planned pipeline what a server of GitLab's runner API needs to hand its jobs out. Scripts, images, paths and keys stay as
  * they are written: the runner fills variables in. Keywords that would be lost are errors at their place.
@@ -86,6 +89,7 @@ export async function serverPipeline(
   planned: PlannedPipeline,
   options: ServerPipelineOptions,
 ): Promise<ServerPipeline> {
+  checkOptionNames("serverPipeline()", options, OPTION_NAMES);
   const report: CiReport = new Report();
   const isIn = new Set(planned.jobs.map(({ id }) => id));
   const jobs: ServerJobRequest[] = [];

@@ -77,7 +77,7 @@ function rankOf({ status, isAllowed, children }: ProgressNode): number {
   return children.length > 0 ? 2 : 3;
 }
 
-// What runs is seen first, then what has failed, then what has ended last.
+// Running steps are seen first, then failed ones, then those that ended last.
 function fit(lines: readonly Ranked[], height: number): Line[] {
   const places = lines.map((line, index) => ({ line, index }));
   const wanted = places.toSorted((a, b) => a.line.rank - b.line.rank || b.index - a.index);

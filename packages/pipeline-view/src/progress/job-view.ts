@@ -35,7 +35,9 @@ export class JobView {
   /** Says how far a fetch is. */
   tellFetch(path: string, text: string): void {
     this.#say(this.#plain?.flush() ?? []);
-    this.tree.tellActivity(path, text);
+    // A step without a name is called like the reference that it fetches.
+    const isRepeated = this.tree.nodeAt(path)?.isNamed === false;
+    this.tree.tellActivity(path, isRepeated ? text.replace(/^fetching \S+: /, "fetching: ") : text);
   }
 
   /** A step of a job in a container runs, of which no more is known than its name. */

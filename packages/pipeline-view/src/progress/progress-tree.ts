@@ -1,5 +1,6 @@
 import type { JournalEvent } from "@steps/trace/journal";
-import type { PipelineEvent } from "@steps/pipeline";
+import type { PipelineEvent } from "@steps/model/pipeline";
+import { shownLabel } from "@steps/trace/tree";
 import { scriptOf } from "./script-of.ts";
 import { planOf, type StepPlan } from "./step-plan.ts";
 
@@ -8,8 +9,10 @@ type NodeStatus = "running" | Extract<JournalEvent, { readonly type: "step-finis
 
 /** A pipeline, a job or a step, as it is shown while it runs and when it has ended. Times are in milliseconds since 1970. */
 export interface ProgressNode {
-  /** Its own name, `#N` for the N-th of its list, or the number of an attempt. */
+  /** Its own name, its reference, `#N` for the N-th of its list, or the number of an attempt. */
   readonly label: string;
+  /** Whether the label is a name of its own, by which the step can be asked for. */
+  readonly isNamed: boolean;
   /** The path of a step in its job; empty for a job. */
   readonly path: string;
   readonly children: ProgressNode[];
@@ -128,16 +131,22 @@ export class ProgressTree {
     if (!this.#isPipeline && name !== undefined && name !== "") (node as { label: string }).label = `job ${name}`;
   }
 
-  #open({ path, name, at, phase }: StepEventOf<"step-opened">, job: string): void {
+  #open({ path, name, reference, at, phase }: StepEventOf<"step-opened">, job: string): void {
     const end = path.lastIndexOf("/");
     const parent = this.nodeAt(end < 0 ? "" : path.slice(0, end), job);
     if (parent === undefined || path === "") return;
     const index = Number(path.slice(end + 1));
     const { plan } = parent;
     const attempts = plan?.attempts;
-    const label = attempts === undefined ? name || `#${index + 1}` : `attempt ${index + 1} of ${attempts}`;
+    const label =
+      attempts === undefined ? shownLabel({ path, name, reference }) : `attempt ${index + 1} of ${attempts}`;
     const shown = phase === undefined ? label : `${phase} ${label}`;
-    const node = newNode(shown, at, { path, isAttempt: attempts !== undefined, isParallel: plan?.isParallel === true });
+    const node = newNode(shown, at, {
+      path,
+      isNamed: name !== "",
+      isAttempt: attempts !== undefined,
+      isParallel: plan?.isParallel === true,
+    });
     const retried = plan?.attemptsOf(index);
     if (retried !== undefined)
       node.plan = { isParallel: false, count: 0, attempts: retried, attemptsOf: () => undefined };
@@ -213,11 +222,12 @@ function newNode(
   startedAt: number,
   {
     path = "",
+    isNamed = true,
     isAttempt = false,
     isParallel = false,
-  }: Partial<Pick<ProgressNode, "path" | "isAttempt" | "isParallel">> = {},
+  }: Partial<Pick<ProgressNode, "path" | "isNamed" | "isAttempt" | "isParallel">> = {},
 ): ProgressNode {
-  return { label, path, startedAt, isAttempt, isParallel, children: [], status: "running" };
+  return { label, path, startedAt, isNamed, isAttempt, isParallel, children: [], status: "running" };
 }
 
 function close(node: ProgressNode, status: NodeStatus, at: number): void {

@@ -1,6 +1,6 @@
 const COLOR = /\u001B\[[0-9;]*m/g;
 
-// What most terminals show in two columns: East Asian scripts and pictures.
+// Most terminals show these in two columns: East Asian scripts and pictures.
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F000}-\u{1FAFF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
 

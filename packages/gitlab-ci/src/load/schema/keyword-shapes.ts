@@ -42,7 +42,7 @@ const JOB_INPUT: Shape = mapping(
 
 /**
  * The keywords of a job with the shapes of their values, from the schema that GitLab's editor checks files with and from
- * [CI/CD YAML syntax](https://docs.gitlab.com/ci/yaml/). `run` is checked by who compiles it, `parallel` by who makes the instances.
+ * [CI/CD YAML syntax](https://docs.gitlab.com/ci/yaml/). `run` is checked by whatever compiles it, `parallel` by whatever makes the instances.
  */
 export const JOB_SHAPES: Readonly<Record<string, Shape>> = {
   after_script: COMMANDS,
