@@ -8,7 +8,7 @@ export const stateFlags = {
   }),
 };
 
-/** Where a daemon keeps its files. */
+/** The folder in which a daemon keeps its files. */
 export const daemonStateFlags = {
   "state-dir": flag.path({
     summary: "The folder of the daemon's state; by default pod-daemon below XDG_STATE_HOME or ~/.local/state",

@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { tempDir, watchProcess } from "@steps/testkit";
@@ -35,6 +36,65 @@ test.skipIf(!hasPostgres)(
     expect(failures).toBeGreaterThan(3);
   },
 );
+
+test.skipIf(process.platform !== "linux")(
+  "serve gives memory back that was freed, in the process that was started",
+  { timeout: 60_000 },
+  async () => {
+    const program = watchProcess(spawn(POD, ["serve", "--port", "0", "--state-dir", join(tempDir(), "state")]));
+    await portOf(program.child);
+    expect(readFileSync(`/proc/${program.child.pid}/environ`, "latin1")).toContain("\0MALLOC_TRIM_THRESHOLD_=131072\0");
+    program.child.kill("SIGTERM");
+    expect(await program.ended).toMatchObject({ code: 0 });
+  },
+);
+
+test.each(["serve", "router"])(
+  "%s does not wait for a call that is under way at a second signal",
+  { timeout: 60_000 },
+  async (name) => {
+    const dir = tempDir();
+    const config = join(dir, "router.json");
+    writeFileSync(config, JSON.stringify({ default: 1, pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
+    const own = name === "serve" ? ["--state-dir", join(dir, "state")] : ["--config", config];
+    const program = watchProcess(
+      spawn(POD, [name, "--port", "0", "--drain-timeout", "10m", ...own], { stdio: "pipe" }),
+    );
+    const port = await portOf(program.child);
+    const caller = connect(port, "127.0.0.1");
+    // The body never comes.
+    caller.write("POST /api/v4/jobs/request HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n");
+    await once(caller, "data");
+    program.child.kill("SIGTERM");
+    let isRefused = false;
+    while (!isRefused) isRefused = await isClosed(port);
+    expect(program.child.exitCode).toBe(null);
+    program.child.kill("SIGTERM");
+    expect((await program.ended).code).toBe(0);
+    caller.destroy();
+  },
+);
+
+async function portOf(child: ChildProcess): Promise<number> {
+  let text = "";
+  for await (const part of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(part);
+    const [, port] = /listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(text) ?? [];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error(text);
+}
+
+/** Whether nobody listens at a port. */
+async function isClosed(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isOpen = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return !isOpen;
+}
 
 /** A relay that is there until it has passed so many bytes to the server, and then is gone. */
 async function startRelay(path: string, target: string, bytes: number): Promise<() => void> {

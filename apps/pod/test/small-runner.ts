@@ -2,20 +2,9 @@ import { spawn } from "node:child_process";
 import { crc32 } from "node:zlib";
 import { connectRunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
-import type { RunnerInfo } from "@steps/runner-api/messages";
+import { runnerInfo } from "@steps/testkit";
 
-const info: RunnerInfo = {
-  name: "small",
-  version: "1",
-  revision: "",
-  platform: "linux",
-  architecture: "amd64",
-  executor: "shell",
-  shell: "bash",
-  labels: {},
-  config: {},
-  features: { two_phase_job_commit: true, cancelable: true, native_steps_integration: false },
-};
+const info = runnerInfo({ trace_reset: false, cancel_gracefully: false, native_steps_integration: false });
 
 /** Takes jobs one after the other and runs their scripts by bash, until the signal ends it: as little as a runner can be. */
 export async function runSmallRunner(url: string, token: string, signal: AbortSignal): Promise<void> {

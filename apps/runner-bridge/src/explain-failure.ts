@@ -11,6 +11,8 @@ export interface Failed {
   readonly record: Known;
   /** The service has acknowledged the job. */
   readonly isStarted: boolean;
+  /** The advice about a job that was left to itself. */
+  readonly whenDetached?: string | undefined;
   /** The exit code if somebody asked the command to stop; undefined if nobody did. */
   readonly exitCode: number | undefined;
 }
@@ -20,7 +22,7 @@ const STOPPED: ReadonlySet<string> = new Set(["CANCELLED", "ABANDONED", "DETACHE
 const OPEN_ENDED: ReadonlySet<string> = new Set([...STOPPED, "CONNECTION_LOST"]);
 
 /** Forgets a job that there is none of, says what has a form of its own, and gives its exit code. @throws what has none */
-export function explainFailure(error: unknown, { record, isStarted, exitCode }: Failed): number {
+export function explainFailure(error: unknown, { record, isStarted, exitCode, whenDetached }: Failed): number {
   const code = error instanceof ClientError ? error.code : "";
   const isGone = code === "JOB_LOST" || (error instanceof ClientError && error.serviceCode === "JOB_CLOSED");
   if (isGone || (record.isNew === true && !isStarted && !OPEN_ENDED.has(code))) removeRecord(record);
@@ -37,10 +39,7 @@ ${
     return COMMAND_EXITS.input.code;
   }
   if (exitCode !== undefined && STOPPED.has(code)) {
-    complain(
-      error.message,
-      code === "DETACHED" ? `"runner-bridge follow" reads on; "runner-bridge cancel" ends it.` : undefined,
-    );
+    complain(error.message, code === "DETACHED" ? whenDetached : undefined);
     return exitCode;
   }
   throw error;

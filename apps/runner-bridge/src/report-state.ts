@@ -10,12 +10,24 @@ export interface ReportOptions {
   readonly isQuiet: boolean;
 }
 
-/** Says what happens to the connection and the job: all of it, or only that a first connection takes its time. */
+/** The thing that a job waits for, by the word of the service. */
+const WAITS: Readonly<Record<string, string>> = {
+  TOO_MANY_JOBS: "Waiting for a free place: the service runs as many jobs as it may",
+  SERVICE_DRAINING: "Waiting for the service to be started again: it is about to end and takes no new jobs",
+};
+
+/** Says what happens to the connection and the job: all of it, or only what a job waits for that does not start. */
 export function stateReporter({ isVerbose, isQuiet }: ReportOptions): (state: ClientState) => void {
   let wasConnected = false;
+  let waitsFor: string | undefined;
   return (state) => {
     if (state.type === "connected") wasConnected = true;
+    const wait = state.type === "retrying" ? WAITS[state.serviceCode ?? ""] : undefined;
     if (isVerbose) say(describe(state));
+    else if (wait !== undefined && !isQuiet) {
+      if (wait !== waitsFor) say(wait);
+      waitsFor = wait;
+    } else if (state.type === "started" && waitsFor !== undefined) say(describe(state));
     else if (state.type === "retrying" && !wasConnected && state.attempt === WAITING_AFTER && !isQuiet)
       say(`Waiting for the service: ${state.reason}`);
     else if (state.type === "unavailable") say(describe(state));

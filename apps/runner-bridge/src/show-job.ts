@@ -14,8 +14,8 @@ export interface Shown {
   readonly token: string | undefined;
   readonly record: Known;
   readonly keep: boolean;
-  /** True when a signal ends the command only and leaves the job alone. */
-  readonly detaches?: boolean;
+  /** Said when a signal ends the command only and leaves the job alone. Absent: a signal cancels the job. */
+  readonly whenDetached?: string;
 }
 
 /** Prints a job's output as it comes, writes what was asked for, and gives the exit code. */
@@ -24,14 +24,16 @@ export async function showJob(options: FollowFlagOptions, shown: Shown, follow: 
   const { outputFile: traceFile, stepResultsFile: resultsFile } = options;
   for (const path of [traceFile, resultsFile]) if (path !== undefined) assertWritable(path);
   const report = stateReporter({ isVerbose: options.verbose, isQuiet: options.quiet });
+  const { whenDetached } = shown;
+  const detaches = whenDetached !== undefined;
   let isStarted = false;
   // Nothing is left to be done but to go.
-  if (shown.detaches === true) stop.hurry.addEventListener("abort", () => process.exit(stop.exitCode));
+  if (detaches) stop.hurry.addEventListener("abort", () => process.exit(stop.exitCode));
   try {
     const outcome = await follow({
       token: shown.token,
       ...windowsOf(options),
-      ...(shown.detaches === true ? { detach: stop.signal } : { signal: stop.signal, hurry: stop.hurry }),
+      ...(detaches ? { detach: stop.signal } : { signal: stop.signal, hurry: stop.hurry }),
       keep: shown.keep,
       wantsTrace: traceFile !== undefined,
       wantsResult: resultsFile !== undefined,
@@ -48,13 +50,13 @@ export async function showJob(options: FollowFlagOptions, shown: Shown, follow: 
       writeWhole(resultsFile, `${JSON.stringify(toJson(StepResultSchema, outcome.result), null, 2)}\n`);
     return conclude(outcome, stop);
   } catch (error) {
-    return explainFailure(error, { record: shown.record, isStarted, exitCode: stop.exitCode });
+    return explainFailure(error, { record: shown.record, isStarted, exitCode: stop.exitCode, whenDetached });
   }
 }
 
 function conclude({ job, exitCode }: JobOutcome, stop: StopSignals): number {
   const isCancelled = job.runStatus === RunStatus.cancelled;
   if (exitCode !== 0 || isCancelled) complain(job.error?.message ?? `The job ended with exit code ${exitCode}`);
-  // Who pressed Ctrl-C is told so; what the service ended its processes with is its own affair.
+  // Whoever pressed Ctrl-C expects the exit code of that, whatever signal the service ended the processes with.
   return isCancelled ? (stop.exitCode ?? exitCode) : exitCode;
 }

@@ -21,7 +21,8 @@ export const targetFlags = {
   ...grouped("The way there", {
     proxy: flag.text({
       placeholder: "COMMAND",
-      summary: "What --docker, --ssh and --kubernetes run inside; by default step-runner proxy wherever it may be",
+      summary:
+        "The command that --docker, --ssh and --kubernetes run inside; by default step-runner proxy wherever it may be",
     }),
     "docker-host": flag.text({
       placeholder: "URL",

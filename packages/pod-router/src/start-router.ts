@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { checkOptionNames, type OptionNames, MAX_TIMER_MS } from "@steps/model";
+import { type Log, METRICS_TYPE } from "@steps/model/operation";
 import type { RouterConfig } from "./config/router-config.ts";
 import { answer, type OwnAnswer } from "./proxy/answer.ts";
 import { forward } from "./proxy/forward.ts";
@@ -15,10 +17,10 @@ export interface Router {
   /** The address at which it listens: `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
-   * Takes no more requests and waits for those under way, at most so many milliseconds; then they are cut off. Runners ask again,
-   * and another router gives the same answers.
+   * Takes no more requests and waits for those under way, at most so many milliseconds, or until the signal is aborted; then they are
+   * cut off. Runners ask again, and another router gives the same answers.
    */
-  close(graceMs: number): Promise<void>;
+  close(graceMs: number, hurry?: AbortSignal): Promise<void>;
 }
 
 /** The address at which a router listens. */
@@ -27,12 +29,14 @@ export interface RouterOptions {
   readonly host?: string | undefined;
   /** 0 for one that is free. */
   readonly port: number;
-  /** Takes what is worth a line in a log, as one object without any secret. */
-  readonly log?: ((event: Readonly<Record<string, unknown>>) => void) | undefined;
+  /** Takes what is worth a line in a log. */
+  readonly log?: Log | undefined;
 }
 
 /** The name of the pod that nobody knows, for the log and the counts. */
 type Refusal = OwnAnswer & { readonly pod?: number | undefined };
+
+const OPTION_NAMES: OptionNames<RouterOptions> = { host: true, port: true, log: true };
 
 /**
  * Starts a router. It keeps nothing but its configuration, so that any number of them stand side by side, and each may be killed at
@@ -41,8 +45,15 @@ type Refusal = OwnAnswer & { readonly pod?: number | undefined };
  * @throws what Node throws when the port is taken
  */
 export async function startRouter(config: RouterConfig, options: RouterOptions): Promise<Router> {
+  checkOptionNames("startRouter()", options, OPTION_NAMES);
   const room = new RouterRoom(config, options);
-  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 75_000 });
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: 60_000,
+    keepAliveTimeout: 75_000,
+    // Clients that offer HTTP/2 do so with a body too, and it would be lost.
+    shouldUpgradeCallback: ({ headers }) => (headers["content-length"] ?? headers["transfer-encoding"]) === undefined,
+  });
   server.on("request", (request, response) => void room.route(request, response));
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => room.upgrade(request, socket, head));
   const sockets = new Set<Socket>();
@@ -54,25 +65,34 @@ export async function startRouter(config: RouterConfig, options: RouterOptions):
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);
   });
+  // A connection that cannot be accepted, because the system has no memory or the client has left, costs the others nothing.
+  server.on("error", () => undefined);
   const { port: bound } = server.address() as AddressInfo;
-  const close = async (graceMs: number): Promise<void> => {
-    await closeServer(server, sockets, graceMs);
+  const close: Router["close"] = async (graceMs, hurry) => {
+    await closeServer(server, sockets, graceMs, hurry);
     room.close();
   };
   return { url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, close };
 }
 
-function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
-    }, graceMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+async function closeServer(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  graceMs: number,
+  hurry?: AbortSignal,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cutOff = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const timer = setTimeout(cutOff, Math.min(graceMs, MAX_TIMER_MS));
+  hurry?.addEventListener("abort", cutOff);
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  if (hurry?.aborted === true) cutOff();
+  await promise;
+  clearTimeout(timer);
+  hurry?.removeEventListener("abort", cutOff);
 }
 
 /** The connections and the counts of one router. */
@@ -142,13 +162,13 @@ class RouterRoom {
   #answerItself(url: string, response: ServerResponse): void {
     if (/^\/-\/router\/metrics(?:\?|$)/.test(url)) {
       const active = new Map(Array.from(this.#connections, ([number, { active }]) => [number, active]));
-      response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4" }).end(this.#metrics.format(active));
+      response.writeHead(200, { "Content-Type": METRICS_TYPE }).end(this.#metrics.format(active));
     } else answer(response, { status: 200, message: "The router is there" });
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, { pod, ...own }: Refusal): void {
     this.#metrics.refused(own.status);
-    if (own.status !== 307) this.#log({ message: own.message, status: own.status, method: request.method, pod });
+    if (own.status !== 307) this.#log("warning", own.message, { status: own.status, method: request.method, pod });
     answer(response, own);
     request.resume();
   }

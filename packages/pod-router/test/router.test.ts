@@ -288,12 +288,24 @@ describe("a router", () => {
     expect((await call(`${url}/x`)).status).toBe(503);
   });
 
-  test("ends when it is told to: what is under way has its time, what is not ends at once", async () => {
+  // The second is longer than any timer can wait.
+  test.each([10_000, 2 ** 40])("ends when it is told to: what is under way has %i ms, the rest none", async (ms) => {
     const pod = await startPod((_, response) => void setTimeout(() => response.end("late"), 200));
     const router = await startRouter(configFor([pod.url]), { port: 0 });
     const answered = call(`${router.url}/x`);
     while (pod.sockets.size === 0) await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([router.close(10_000), answered.then(({ body }) => expect(body).toBe("late"))]);
+    await Promise.all([router.close(ms), answered.then(({ body }) => expect(body).toBe("late"))]);
     await expect(call(`${router.url}/x`)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("cuts off what is under way when it is told to hurry", async () => {
+    const pod = await startPod(() => undefined);
+    const router = await startRouter(configFor([pod.url]), { port: 0 });
+    const answered = expect(call(`${router.url}/x`)).rejects.toThrow();
+    while (pod.sockets.size === 0) await new Promise((resolve) => setImmediate(resolve));
+    const hurry = new AbortController();
+    const closed = router.close(2 ** 40, hurry.signal);
+    hurry.abort();
+    await Promise.all([closed, answered]);
   });
 });

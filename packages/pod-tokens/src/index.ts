@@ -4,12 +4,12 @@ export {
   type InspectedBuildToken,
   routingOfBuildToken,
 } from "./build-tokens/inspect-build-token.ts";
+export { KnownTokens } from "./build-tokens/known-tokens.ts";
 export { type BuildTokenOptions, MAX_BUILD_TOKEN_SECONDS, mintBuildToken } from "./build-tokens/mint-build-token.ts";
 export {
-  type BuildTokenAccepted,
   type BuildTokenRefusal,
-  type BuildTokenRefused,
   type BuildTokenUse,
+  type BuildTokenVerdict,
   verifyBuildToken,
 } from "./build-tokens/verify-build-token.ts";
 export type { Routing } from "./routing.ts";

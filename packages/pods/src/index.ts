@@ -5,7 +5,7 @@ export type { NewRunner } from "./admin/runner-calls.ts";
 export { DatabaseError, type DatabaseErrorCode } from "./database/database.ts";
 export type { JobState } from "./jobs/job.ts";
 export { type JobRequest, type PipelineRequest, PipelineRequestError } from "./pipelines/pipeline-request.ts";
-export type { DaemonAddress, PodLog, PodOptions } from "./pod/pod-options.ts";
+export type { DaemonAddress, PodOptions } from "./pod/pod-options.ts";
 export type { DaemonOptions } from "./daemon/daemon-options.ts";
 export type { LinkView } from "./daemon/link-views.ts";
 export { serveDaemon } from "./daemon/serve-daemon.ts";

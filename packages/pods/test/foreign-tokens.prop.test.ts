@@ -1,9 +1,15 @@
 import * as fc from "fast-check";
 import { randomBytes } from "node:crypto";
+import { verifyBuildToken } from "@steps/pod-tokens";
 import type { JobPayload } from "@steps/runner-api/job";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessJob } from "../src/api/job-access.ts";
+import { accessRunner } from "../src/api/runner-access.ts";
+import { countStatements } from "../src/database/count-statements.ts";
+import type { Exchange } from "../src/http/exchange.ts";
+import { openPod } from "../src/pod/pod.ts";
 import { databaseKinds, useDatabase } from "./databases.ts";
-import { runnerInfo, startPod, takeJob, type TestPod, until } from "./pod-harness.ts";
+import { emptyState, runnerInfo, startPod, takeJob, type TestPod, until } from "./pod-harness.ts";
 
 /** All calls by which a runner does something with a token; `ID` stands for a job. */
 const CALLS = [
@@ -89,7 +95,7 @@ describe.each(databaseKinds)("a pod with %s, asked with tokens of another pod", 
         const text = foreign[token] as string;
         const answer = await answerTo(call, isKnown ? job.id : 999_999, text, header);
         expect(answer).toEqual(await answerTo(call, isKnown ? job.id : 999_999, garbageLike(text), header));
-        // What the path names does not show either.
+        // Names in the path do not show either.
         if (!CALLS[call]?.[1].startsWith("/api/pod"))
           expect(answer).toEqual(await answerTo(call, 999_998, text, header));
         expect([401, 403]).toContain((answer as { status: number }).status);
@@ -99,5 +105,29 @@ describe.each(databaseKinds)("a pod with %s, asked with tokens of another pod", 
     );
     const update = { token: job.token, state: "success", info: runnerInfo() } as const;
     expect(await own.api.updateJob(job.id, update)).toMatchObject({ status: 200 });
+  });
+
+  test("does the same work for them as for garbage, so that no time tells them apart", async () => {
+    const options = database.options();
+    const pod = await openPod({ ...options, stateDir: await emptyState(options.databaseUrl) });
+    let statements: string[] = [];
+    const counting = { ...pod, database: countStatements(pod.database, (text) => void statements.push(text)) };
+    const request = { jobId: job.id, scope: "job:update" } as const;
+    const workFor = async (token: string): Promise<unknown> => {
+      statements = [];
+      const exchange = { headers: { "job-token": token } } as unknown as Exchange;
+      await expect(accessJob(counting, exchange, request)).rejects.toMatchObject({ status: 403 });
+      await expect(accessRunner(counting, exchange)).rejects.toMatchObject({ status: 403 });
+      const use = { keys: pod.keys.verify, issuer: pod.issuer, pod: 1, now: Date.now() / 1000, ...request };
+      const verdict = verifyBuildToken(token, use);
+      // Both checks come before the signature, which is what takes time.
+      return { statements, isCheap: !verdict.accepted && ["form", "key"].includes(verdict.refusal) };
+    };
+    for (const token of foreign) {
+      const work = await workFor(token);
+      expect(work).toMatchObject({ isCheap: true });
+      expect(work).toEqual(await workFor(garbageLike(token)));
+    }
+    await pod.close();
   });
 });

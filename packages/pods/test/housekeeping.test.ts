@@ -29,7 +29,7 @@ describe.each(databaseKinds)("housekeeping of a pod with %s", (kind) => {
       const url = `${served.url}/api/v4/jobs/${id}/artifacts?artifact_type=archive`;
       return (await fetch(url, { method: "POST", headers: { "job-token": token }, body: form })).status;
     };
-    // What is not kept leaves no file.
+    // An artifact that is not kept leaves no file.
     expect([await upload("a"), await upload("a"), await upload("b")]).toEqual([201, 201, 400]);
     const artifacts = join(stateDir, "artifacts");
     expect(filesIn(artifacts)).toHaveLength(1);
@@ -62,5 +62,55 @@ describe.each(databaseKinds)("housekeeping of a pod with %s", (kind) => {
     if (kind === "PGlite") expect(filesIn(join(stateDir, "traces"))).toEqual([]);
     await sweeper.close();
     await pod.close();
+  });
+
+  test("ends jobs of runners that fell silent, each in the state that it is counted by", async () => {
+    const options = database.options();
+    const stateDir = await emptyState(options.databaseUrl);
+    const served = await startPod({ ...options, stateDir });
+    const runner = await served.createRunner();
+    await served.createPipeline({ jobs: ["a", "b"].map((name) => ({ name, stage: "test", payload: {} })) });
+    const taken = [await takeJob(served, runner.token), await takeJob(served, runner.token)];
+    const [failed = 0, canceled = 0] = taken.map((payload) => payload?.id);
+    await served.stop();
+
+    const pod = await openPod({ ...options, stateDir });
+    const sweeper = new Sweeper(pod);
+    await pod.database.query(
+      `UPDATE jobs SET state = CASE WHEN id = $1 THEN 'canceling' ELSE 'running' END, seen_at = now() - interval '1 day'`,
+      [canceled],
+    );
+    const { database: inner } = pod;
+    const transaction: typeof inner.transaction = async (work) => {
+      await inner.query("UPDATE jobs SET seen_at = now()");
+      return await inner.transaction(work);
+    };
+    const heard = new Sweeper({ ...pod, database: { ...inner, transaction } });
+    await heard.sweep();
+    await heard.close();
+    // Their runners called between the look and the end.
+    expect(await inner.query("SELECT FROM jobs WHERE finished_at IS NULL")).toHaveLength(2);
+    await inner.query("UPDATE jobs SET seen_at = now() - interval '1 day'");
+    await sweeper.sweep();
+    expect(await inner.query("SELECT id, state FROM jobs ORDER BY state")).toEqual([
+      { id: canceled, state: "canceled" },
+      { id: failed, state: "failed" },
+    ]);
+    const counted = pod.metrics.format().split("\n");
+    expect(counted).toContain('pod_jobs_ended_total{state="canceled"} 1');
+    expect(counted).toContain('pod_jobs_ended_total{state="failed"} 1');
+    await sweeper.close();
+    await pod.close();
+  });
+
+  test("shows the age of each queue by its tags, and no two with the same labels", async () => {
+    const options = { ...database.options() };
+    const served = await startPod({ ...options, stateDir: await emptyState(options.databaseUrl) });
+    const job = { name: "job", stage: "test", payload: {} };
+    for (const tags of [["a,b"], ["a", "b"]]) await served.createPipeline({ jobs: [{ ...job, tags }] });
+    const text = await (await fetch(`${served.url}/metrics`)).text();
+    const labels = [...text.matchAll(/^pod_queue_jobs(\{.*\}) 1$/gm)].map(([, found]) => found);
+    expect(labels.toSorted()).toEqual([String.raw`{tags="a,b"}`, String.raw`{tags="a\\,b"}`]);
+    await served.stop();
   });
 });

@@ -3,18 +3,19 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { tempDir } from "@steps/testkit";
+import { runnerInfo, sumOfMetric, tempDir } from "@steps/testkit";
 import { vi } from "vitest";
 import { connectRunnerApi, type RunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
-import type { RunnerInfo } from "@steps/runner-api/messages";
 import type { JobView, NewRunner, PipelineRequest, PipelineView, RunnerView } from "../src/index.ts";
 import { openDatabase } from "../src/database/open-database.ts";
 import type { PodOptions } from "../src/pod/pod-options.ts";
 import { servePod } from "../src/serve/serve-pod.ts";
 
-// The first database of a machine takes half a minute where others work, too.
+// The first start of a pod takes many seconds where others work, too.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+export { runnerInfo };
 
 /** A pod in this process with its API, and what an owner does with it. */
 export interface TestPod {
@@ -108,24 +109,7 @@ export async function until<T>(look: () => Promise<T | undefined | false>): Prom
 /** The value of a metric of the pod, the sum over its labels. */
 export async function metric({ url }: Pick<TestPod, "url">, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const rows = text.split("\n").filter((line) => line.startsWith(`pod_${name} `) || line.startsWith(`pod_${name}{`));
-  return rows.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
-}
-
-/** The announcement of a runner that can do all that the official one can. */
-export function runnerInfo(features: Readonly<Record<string, boolean>> = {}): RunnerInfo {
-  return {
-    name: "test",
-    version: "1.0.0",
-    revision: "",
-    platform: "linux",
-    architecture: "amd64",
-    executor: "shell",
-    shell: "bash",
-    labels: {},
-    config: {},
-    features: { two_phase_job_commit: true, trace_reset: true, cancel_gracefully: true, cancelable: true, ...features },
-  };
+  return sumOfMetric(text, `pod_${name}`);
 }
 
 /** Asks for a job once. */

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
 import type { PodOptions } from "../src/index.ts";
 import { podAt, type TestPod } from "./pod-harness.ts";
@@ -15,11 +16,20 @@ export interface PodProcess extends Omit<TestPod, "stop"> {
 
 const worker = join(import.meta.dirname, "pod-worker.ts");
 
-/** Starts a process with a pod. It is killed when the test ends. */
-export async function startProcess(options: PodOptions & { readonly port?: number }): Promise<PodProcess> {
+type ProcessOptions = PodOptions & { readonly port?: number };
+type Child = ChildProcessByStdio<null, Readable, null>;
+
+/** Begins to start a process with a pod. It is killed when the test ends. */
+export function spawnPod(options: ProcessOptions): Child {
   const args = ["--conditions=steps-source", worker, JSON.stringify({ port: 0, pollHoldMs: 500, ...options })];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(async () => await end(child, "SIGKILL"));
+  onTestFinished(async () => await endPod(child, "SIGKILL"));
+  return child;
+}
+
+/** Starts a process with a pod. It is killed when the test ends. */
+export async function startProcess(options: ProcessOptions): Promise<PodProcess> {
+  const child = spawnPod(options);
   const [line] = (await Promise.race([
     once(createInterface(child.stdout), "line"),
     once(child, "exit").then(([code]) => Promise.reject(new Error(`The pod ended with ${String(code)}`))),
@@ -27,12 +37,13 @@ export async function startProcess(options: PodOptions & { readonly port?: numbe
   const { url, adminToken } = JSON.parse(line) as { readonly url: string; readonly adminToken: string };
   return {
     ...podAt(url, adminToken, options.stateDir),
-    kill: async () => await end(child, "SIGKILL"),
-    terminate: async () => await end(child, "SIGTERM"),
+    kill: async () => await endPod(child, "SIGKILL"),
+    terminate: async () => await endPod(child, "SIGTERM"),
   };
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+/** Ends a process with a pod. */
+export async function endPod(child: Child, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill(signal);

@@ -37,7 +37,7 @@ async function start(pace: UploadPace = PACE): Promise<Uploading> {
   const stops: string[] = [];
   const payload = PAYLOAD.readValue({ id: 5, token: "job", features: { failure_reasons: ["runner_interrupted"] } });
   const info = runnerInfo({ name: "n", executor: "host" });
-  const upload = new TraceUpload({ api, payload, info, trace, onStop: (how) => stops.push(how), warn: () => {} }, pace);
+  const upload = new TraceUpload({ api, payload, info, trace, onStop: (how) => stops.push(how), log: () => {} }, pace);
   onTestFinished(async () => {
     trace[Symbol.dispose]();
     api.close();

@@ -1,15 +1,24 @@
-import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
-import { StopSignals } from "@steps/console/terminal";
+import {
+  defineCommand,
+  drainFlags,
+  flag,
+  grouped,
+  logFlags,
+  type OptionsOf,
+  settingsOfKey,
+  UsageError,
+} from "@steps/console";
+import { openLog, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { logTo } from "../log-to.ts";
-import { daemonStateFlags, reportFlags } from "../pod-flags.ts";
+import { daemonStateFlags } from "../pod-flags.ts";
 import { readPods } from "../read-pods.ts";
 import { stateDirectory } from "../state-directory.ts";
 
 const flags = {
   config: flag.path({
     placeholder: "FILE",
-    summary: "The pods with their numbers and URLs: the file of the router",
+    summary:
+      "The pods with their numbers and URLs: the file of the router; its key daemon may have flags of this command",
     env: "POD_ROUTER_CONFIG",
   }),
   host: flag.text({
@@ -35,13 +44,17 @@ const flags = {
     env: "POD_DAEMON_DATABASE",
   }),
   ...daemonStateFlags,
-  ...reportFlags,
   ...grouped("Jobs", {
     "poll-hold": flag.duration({
       summary: "How long a runner's request for a job waits",
       default: "50s",
       env: "POD_DAEMON_POLL_HOLD",
     }),
+  }),
+  ...logFlags("POD_DAEMON"),
+  ...drainFlags("POD_DAEMON", {
+    summary: "How long calls that are under way may take when the daemon is told to stop",
+    default: "10s",
   }),
 };
 type Options = OptionsOf<typeof flags>;
@@ -58,6 +71,7 @@ export const daemon = defineCommand({
       "with --state-dir or --url of the daemon makes a runner.",
   ],
   flags,
+  settings: settingsOfKey("daemon"),
   positionals: { min: 0, max: 0 },
   examples: [
     ["pod daemon --config router.yml", "a daemon of this machine, with nothing more to set up"],
@@ -73,7 +87,7 @@ async function run(options: Options): Promise<number> {
   if (config === undefined) return COMMAND_EXITS.input.code;
   const { serveDaemon } = await import("@steps/pods");
   using stop = new StopSignals();
-  const log = logTo(options.report);
+  const log = openLog(options);
   const served = await serveDaemon(
     {
       pods: new Map(Array.from(config.pods.values(), ({ number, url }) => [number, url])),
@@ -87,6 +101,6 @@ async function run(options: Options): Promise<number> {
   );
   log("info", `The daemon is listening at ${served.url}`, { pid: process.pid });
   await stop.asked();
-  await served.stop();
+  await served.stop({ drainMs: options.drainTimeout, hurry: stop.hurry });
   return 0;
 }

@@ -1,14 +1,12 @@
-import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
-import { StopSignals } from "@steps/console/terminal";
+import { defineCommand, drainFlags, flag, logFlags, type OptionsOf, settingsOfKey, UsageError } from "@steps/console";
+import { openLog, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { logTo } from "../log-to.ts";
 import { readPods } from "../read-pods.ts";
-import { reportFlags } from "../pod-flags.ts";
 
 const flags = {
   config: flag.path({
     placeholder: "FILE",
-    summary: "The pods with their numbers and URLs, in YAML or JSON",
+    summary: "The pods with their numbers and URLs, in YAML or JSON; its key router may have flags of this command",
     env: "POD_ROUTER_CONFIG",
   }),
   host: flag.text({
@@ -23,12 +21,11 @@ const flags = {
     max: 65_535,
     env: "POD_ROUTER_PORT",
   }),
-  drain: flag.duration({
+  ...logFlags("POD_ROUTER"),
+  ...drainFlags("POD_ROUTER", {
     summary: "How long requests that are under way may take when the router is told to stop",
     default: "10s",
-    env: "POD_ROUTER_DRAIN",
   }),
-  ...reportFlags,
 };
 type Options = OptionsOf<typeof flags>;
 
@@ -43,6 +40,7 @@ export const router = defineCommand({
       "what it counts at /-/router/metrics.",
   ],
   flags,
+  settings: settingsOfKey("router"),
   positionals: { min: 0, max: 0 },
   examples: [
     ["pod router --config router.yml", "a router of this machine"],
@@ -51,20 +49,17 @@ export const router = defineCommand({
   run,
 });
 
-async function run({ config: path, host, port, drain, report }: Options): Promise<number> {
+async function run(options: Options): Promise<number> {
+  const { config: path, host, port } = options;
   if (path === undefined) throw new UsageError("--config is missing", "Name the file with the pods of the router.");
   const config = await readPods(path);
   if (config === undefined) return COMMAND_EXITS.input.code;
   const { startRouter } = await import("@steps/pod-router");
   using stop = new StopSignals();
-  const log = logTo(report);
-  const started = await startRouter(config, {
-    host,
-    port,
-    log: ({ message, ...facts }) => log("warning", String(message), facts),
-  });
+  const log = openLog(options);
+  const started = await startRouter(config, { host, port, log });
   log("info", `The router of ${config.pods.size} pods is listening at ${started.url}`, { pid: process.pid });
   await stop.asked();
-  await started.close(drain);
+  await started.close(options.drainTimeout, stop.hurry);
   return 0;
 }

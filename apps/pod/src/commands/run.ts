@@ -43,8 +43,8 @@ export const run = defineCommand({
   description: [
     "The file is read here, with everything that it includes; the pod gets the jobs with their order, and runners fetch the commit. " +
       "Without an argument it is the .gitlab-ci.yml of this folder; a repository is a URL that git clones.",
-    "A table at the end tells each job with its result. The exit code is 0 if all jobs passed, were skipped or may fail; otherwise that " +
-      "of the first job that failed. Ctrl-C cancels the pipeline; a second one leaves at once.",
+    "A table at the end tells each job with its result, and below it stands the end of the output of those that failed. The exit code is 0 " +
+      "if all jobs passed, were skipped or may fail; otherwise that of the first job that failed. Ctrl-C cancels the pipeline; a second one leaves at once.",
   ],
   flags,
   positionals: { min: 0, max: 1 },
@@ -82,6 +82,6 @@ async function runPipeline(options: Options, [source = "."]: readonly string[]):
   const results = await followPipeline({ pod, view, stop, request, id: created.id, showsTraces: !quiet });
   const summary = view.end();
   if (isJson) await printReport("json", view.rows, { result: statusOf(results), path: project.file });
-  else if (!quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}`);
+  else if (!quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}${view.explanations}`);
   return stop.exitCode ?? pipelineExitCode(results, undefined);
 }

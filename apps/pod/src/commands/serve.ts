@@ -1,8 +1,18 @@
-import { StopSignals } from "@steps/console/terminal";
-import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
+import { openLog, StopSignals } from "@steps/console/terminal";
+import {
+  configFlags,
+  defineCommand,
+  drainFlags,
+  flag,
+  grouped,
+  logFlags,
+  type OptionsOf,
+  settingsOfConfig,
+  UsageError,
+} from "@steps/console";
+import { keepHeapSmall } from "@steps/platform/runtime";
 import type { DaemonAddress } from "@steps/pods";
-import { logTo } from "../log-to.ts";
-import { reportFlags, stateFlags } from "../pod-flags.ts";
+import { stateFlags } from "../pod-flags.ts";
 import { stateDirectory } from "../state-directory.ts";
 
 const flags = {
@@ -36,7 +46,6 @@ const flags = {
     env: "POD_DATABASE",
   }),
   ...stateFlags,
-  ...reportFlags,
   ...grouped("Runners of the whole cluster", {
     daemon: flag.text({
       placeholder: "URL",
@@ -92,6 +101,12 @@ const flags = {
       env: "POD_REGISTRATION_TOKEN",
     }),
   }),
+  ...configFlags("POD_CONFIG"),
+  ...logFlags("POD"),
+  ...drainFlags("POD", {
+    summary: "How long calls that are under way may take when the pod is told to stop",
+    default: "10s",
+  }),
 };
 type Options = OptionsOf<typeof flags>;
 
@@ -105,6 +120,7 @@ export const serve = defineCommand({
     "Runners are gitlab-runner, runner-bridge, and everything else that speaks GitLab's runner API.",
   ],
   flags,
+  settings: settingsOfConfig,
   positionals: { min: 0, max: 0 },
   examples: [
     ["pod serve", "a pod of this machine, with nothing to set up"],
@@ -116,9 +132,10 @@ export const serve = defineCommand({
 
 async function run(options: Options): Promise<number> {
   const daemon = daemonOf(options);
+  keepHeapSmall();
   const { servePod } = await import("@steps/pods");
   using stop = new StopSignals();
-  const log = logTo(options.report);
+  const log = openLog(options);
   const pod = await servePod(
     {
       pod: options.pod,
@@ -140,7 +157,7 @@ async function run(options: Options): Promise<number> {
   );
   log("info", `Pod ${options.pod} is listening at ${pod.url}`, { pid: process.pid });
   await stop.asked();
-  await pod.stop();
+  await pod.stop({ drainMs: options.drainTimeout, hurry: stop.hurry });
   return 0;
 }
 

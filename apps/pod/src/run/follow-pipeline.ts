@@ -118,6 +118,7 @@ class JobRows {
     const earlier = this.#attempts.get(job.name);
     const whole = { ...result, attempts: earlier === undefined ? undefined : earlier + 1 } as JobResult;
     this.results.set(job.name, whole);
+    if (result.status === "failure") this.#following.view.explain(job.name, this.#traces.explain(job));
     this.#following.view.onEvent({ type: "instance-ended", job: job.name, instance: job.name, result: whole }, "");
   }
 

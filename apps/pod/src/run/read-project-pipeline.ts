@@ -80,7 +80,7 @@ export async function readProjectPipeline(
     complain(workflow?.isIn === false ? `No pipeline runs: ${workflow.reason}` : "No job is in the pipeline");
     return undefined;
   }
-  if (git.isDirty) complain("What is not committed is not in the jobs: runners fetch the commit");
+  if (git.isDirty) complain("Changes that are not committed are not in the jobs: runners fetch the commit");
   return {
     project: projectOf(workDir, options, local),
     name: planned.name,

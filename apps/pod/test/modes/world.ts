@@ -1,42 +1,46 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { tempDir, watchProcess, type WatchedProcess } from "@steps/testkit";
+import { freePort, tempDir, watchProcess, type WatchedProcess } from "@steps/testkit";
 
 /** The programs of a cluster, by what tests call them. */
-export type ProgramName = "pod 1" | "pod 2" | "daemon" | "router" | "other router";
+export type ProgramName = `pod ${1 | 2 | 3}` | "daemon" | "router" | "other router";
 
 /** The number of the daemon in the file of the router. */
 export const DAEMON = 0;
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 
-/** Two pods, their daemon, and two routers, each a process with the command, as users start them. */
+/**
+ * Two pods, their daemon, and two routers, each a process with the command, as users start them; and a third pod if there is a PostgreSQL
+ * for it.
+ */
 export class World {
   readonly #folder = tempDir("pod-modes-");
   readonly #ports = new Map<ProgramName, number>();
   readonly #running = new Map<ProgramName, WatchedProcess>();
   readonly #links = new Map<number, string>();
 
-  /** Starts everything. */
-  async open(): Promise<void> {
-    for (const name of ["pod 1", "pod 2", "daemon", "router", "other router"] as const)
+  #databaseUrl: string | undefined;
+
+  /** Starts everything; the URL is that of the third pod's database. */
+  async open(databaseUrl?: string): Promise<void> {
+    this.#databaseUrl = databaseUrl;
+    const served = (["pod 1", "pod 2", "pod 3"] as const).slice(0, databaseUrl === undefined ? 2 : 3);
+    for (const name of [...served, "daemon", "router", "other router"] as const)
       this.#ports.set(name, await freePort());
-    const pods = (["daemon", "pod 1", "pod 2"] as const).map((name, number) => ({ number, url: this.urlOf(name) }));
+    const pods = (["daemon", ...served] as const).map((name, number) => ({ number, url: this.urlOf(name) }));
     writeFileSync(join(this.#folder, "router.json"), JSON.stringify({ pods }));
     await this.start("daemon");
-    for (const pod of [1, 2]) {
-      const args = ["create-link", String(pod), "--state-dir", this.#stateOf("daemon"), "--report", "json"];
+    for (const name of served) {
+      const pod = name.slice(4);
+      const args = ["create-link", pod, "--state-dir", this.#stateOf("daemon"), "--report", "json"];
       const ended = await this.#spawn(args).ended;
-      this.#links.set(pod, (JSON.parse(ended.stdout) as { token: string }).token);
+      this.#links.set(Number(pod), (JSON.parse(ended.stdout) as { token: string }).token);
     }
-    await Promise.all(
-      (["pod 1", "pod 2", "router", "other router"] as const).map(async (name) => await this.start(name)),
-    );
+    await Promise.all(([...served, "router", "other router"] as const).map(async (name) => await this.start(name)));
   }
 
   async close(): Promise<void> {
@@ -56,7 +60,10 @@ export class World {
       ? this.#spawn(["router", ...config, ...port])
       : name === "daemon"
         ? this.#spawn(["daemon", ...config, ...port, ...state])
-        : this.#spawn(["serve", "--pod", name.slice(4), "--lease", "2s", ...port, ...state], Number(name.slice(4)));
+        : this.#spawn(
+            ["serve", "--pod", name.slice(4), "--lease", "2s", ...port, ...state, ...this.#databaseOf(name)],
+            Number(name.slice(4)),
+          );
     this.#running.set(name, started);
     await started.printed(" is listening at ");
   }
@@ -92,6 +99,10 @@ export class World {
     return await (await fetch(`${this.urlOf(name)}/api/pod/v1/jobs/${id}/trace`, { headers })).text();
   }
 
+  #databaseOf(name: ProgramName): readonly string[] {
+    return name === "pod 3" && this.#databaseUrl !== undefined ? ["--database", this.#databaseUrl] : [];
+  }
+
   #stateOf(name: ProgramName): string {
     return join(this.#folder, name.replace(" ", "-"));
   }
@@ -108,15 +119,7 @@ export class World {
 }
 
 function nameOf(pod: number): ProgramName {
-  return pod === DAEMON ? "daemon" : pod === 1 ? "pod 1" : "pod 2";
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return pod === DAEMON ? "daemon" : `pod ${pod as 1 | 2 | 3}`;
 }
 
 /** Asks until there is something; the test's own limit ends it. A server that is away has nothing. */

@@ -44,7 +44,10 @@ const flags = {
     }),
     "kubernetes-namespace": flag.text({ summary: "The namespace of the pods; that of the context by default" }),
     kubeconfig: flag.path({ summary: "The file that says where the cluster is; that of kubectl by default" }),
-    "ssh-host": flag.text({ placeholder: "[USER@]HOST[:PORT]", summary: "The machine where a service runs" }),
+    "ssh-host": flag.text({
+      placeholder: "[USER@]HOST[:PORT]",
+      summary: "The machine that jobs run on; step-runner has to be on the PATH there",
+    }),
     "ssh-identity-file": flag.list({ placeholder: "FILE", summary: "A private key for it; repeat for more" }),
     "ssh-socket": flag.text({ placeholder: "PATH", summary: "The socket of the service there" }),
     env: flag.pairs({ summary: "A variable for all jobs, unless they have one of that name; repeat for more" }),
@@ -61,7 +64,7 @@ const flags = {
     paused: flag.boolean({ summary: "Take no jobs until it is resumed on the server" }),
     "access-level": flag.choice(["not_protected", "ref_protected"], { summary: "Whether only protected refs are run" }),
     "maximum-timeout": flag.duration({ summary: "The longest time that a job may take" }),
-    "maintenance-note": flag.text({ summary: "A note for who looks after the runner" }),
+    "maintenance-note": flag.text({ summary: "A note for whoever looks after the runner" }),
   }),
 };
 type Options = OptionsOf<typeof flags>;

@@ -42,9 +42,10 @@ const flags = {
     timeout: flag.duration({
       summary: `Stop the job after this time, exit code ${JOB_EXITS.timeout.code}`,
       env: "RUNNER_BRIDGE_TIMEOUT",
+      isPositive: true,
     }),
     grace: flag.duration({
-      summary: "What a cancelled step has between TERM and KILL",
+      summary: "The time that a cancelled step has between TERM and KILL",
       env: "RUNNER_BRIDGE_GRACE",
     }),
     detach: flag.boolean({ summary: "Start the job, print its id and leave" }),

@@ -1,12 +1,11 @@
 import { dirname, join } from "node:path";
 import { realpathSync } from "node:fs";
-import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
-import { errors } from "@steps/console/terminal";
+import { defineCommand, drainFlags, flag, logFlags, type OptionsOf, settingsOfKey, UsageError } from "@steps/console";
+import { DrainSignals, openLog } from "@steps/console/terminal";
 import { findProgram } from "@steps/platform/processes";
 import { loadConfig, startRunners } from "@steps/runner";
-import { stateDirectory } from "../directories.ts";
+import { configFile, stateDirectory } from "../directories.ts";
 import { configFlags, configOf } from "../runners/config-flags.ts";
-import { DrainSignals } from "../runners/drain-signals.ts";
 
 const flags = {
   ...configFlags,
@@ -19,6 +18,10 @@ const flags = {
     summary: "The command step-runner; the one beside this program, or on the PATH, by default",
     env: "RUNNER_BRIDGE_STEP_RUNNER",
   }),
+  ...logFlags("RUNNER_BRIDGE"),
+  ...drainFlags("RUNNER_BRIDGE", {
+    summary: "How long jobs that run are waited for before they are cancelled; as long as they take by default",
+  }),
 };
 type Options = OptionsOf<typeof flags>;
 
@@ -27,12 +30,14 @@ export const start = defineCommand({
   summary: "Take jobs for the runners that are registered, until told to end",
   usage: "[flags]",
   description: [
-    "SIGTERM or SIGINT: no more jobs are taken, and those that run are waited for. A second one cancels them; a third one leaves " +
-      "them to themselves.",
+    "SIGTERM or SIGINT: no more jobs are taken, and those that run are waited for. A second one, or the end of --drain-timeout, " +
+      "cancels them; one more leaves them to themselves.",
     "Killed or restarted at any moment, the runner finds its jobs again: they go on meanwhile, no output of theirs is lost, " +
       "and none runs twice.",
+    "The key start of the file with the runners may have flags of this command, by their names.",
   ],
   flags,
+  settings: settingsOfKey("start", () => configFile(process.env)),
   positionals: { min: 0, max: 0 },
   examples: [
     ["runner-bridge start", "take jobs"],
@@ -49,18 +54,18 @@ async function execute(options: Options): Promise<number> {
       "Register one: runner-bridge register --url URL --token TOKEN",
     );
   }
-  using signals = new DrainSignals();
+  using signals = new DrainSignals({ timeoutMs: options.drainTimeout });
+  const log = openLog(options);
   const counts = await startRunners({
     configFile,
     stateDir: options.stateDir ?? join(stateDirectory(process.env), "runner"),
     stepRunner: stepRunnerOf(options),
-    log: (text) => void errors.writeLines(`runner-bridge: ${text}\n`),
+    log,
     drain: signals.drain,
     cancel: signals.cancel,
     leave: signals.leave,
   });
-  const told = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]));
-  await errors.writeLines(`runner-bridge: ended; jobs: ${told.length === 0 ? "none" : told.join(", ")}\n`);
+  log("info", "Ended", counts);
   return 0;
 }
 

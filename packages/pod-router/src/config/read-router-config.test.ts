@@ -32,6 +32,11 @@ describe("readRouterConfig()", () => {
     expect(config?.defaultPod).toBeUndefined();
   });
 
+  test("leaves the flags of the commands that read the file to them", () => {
+    const { config, diagnostics } = read("router: {port: 1}\ndaemon: {port: 2}\npods: [{number: 7, url: 'http://a'}]");
+    expect([config?.pods.size, diagnostics]).toEqual([1, []]);
+  });
+
   const pod = "{number: 1, url: 'http://a'}";
   test.each([
     ["", "", "The file is empty"],

@@ -1,8 +1,10 @@
 import { type Diagnostic, nearest, type Source } from "@steps/model/diagnostic";
-import { describeNode, readYaml, Report, type YamlMapping, type YamlNode } from "@steps/source";
+import { describeNode, readYaml, Report, type SourceCode, type YamlMapping, type YamlNode } from "@steps/source";
 import { ROUTER_DEFAULTS, type RouterConfig, type RouterPod } from "./router-config.ts";
 
 const KEYS = ["default", "idle-timeout", "max-requests", "pods", "redirect-artifacts"] as const;
+/** The keys with flags of the commands that read the file: they are read with the command line. */
+const FLAG_KEYS = ["daemon", "router"] as const;
 const POD_KEYS = ["jobs", "number", "public-url", "url"] as const;
 /** A pod of ours has a number from 1, and 0 is left for a daemon; a cell of GitLab may have any. */
 const MAX_NUMBER = 2 ** 31;
@@ -11,7 +13,7 @@ const MAX_NUMBER = 2 ** 31;
 export interface ReadRouterConfig {
   /** Absent if there was an error. */
   readonly config?: RouterConfig | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic<SourceCode>[];
 }
 
 /**
@@ -20,7 +22,7 @@ export interface ReadRouterConfig {
  */
 export function readRouterConfig(source: Source): ReadRouterConfig {
   const { documents, diagnostics } = readYaml(source);
-  const report = new Report();
+  const report = new Report<never, SourceCode>();
   report.include(diagnostics);
   const [document, second] = documents;
   if (second !== undefined) report.error(second, { code: "too-many-documents", message: "There is a second document" });
@@ -29,7 +31,7 @@ export function readRouterConfig(source: Source): ReadRouterConfig {
 }
 
 function readDocument(document: YamlNode | undefined, report: Report): RouterConfig | undefined {
-  const mapping = mappingOf(document, KEYS, report);
+  const mapping = mappingOf(document, [...KEYS, ...FLAG_KEYS], report);
   if (mapping === undefined) return undefined;
   const pods = readPods(mapping, report);
   const number = readNumber(mapping, "default", report, 0, MAX_NUMBER);

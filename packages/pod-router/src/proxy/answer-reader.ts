@@ -153,7 +153,7 @@ export class AnswerReader {
   }
 }
 
-/** The headers of an answer that say where it ends, and what becomes of the connection. */
+/** The headers of an answer that say where it ends, and whether the connection is kept. */
 interface Framing {
   readonly length: number | undefined;
   readonly isChunked: boolean;
@@ -163,7 +163,7 @@ interface Framing {
 
 function parseHead(text: string): AnswerHead & Framing {
   const [first = "", ...lines] = text.split("\r\n");
-  const start = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: (.*))?$/.exec(first);
+  const start = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/.exec(first);
   if (start === null) throw new AnswerError("the first line is none of HTTP/1.1");
   const rawHeaders: string[] = [];
   let length: number | undefined;
@@ -171,8 +171,7 @@ function parseHead(text: string): AnswerHead & Framing {
   let keepsAlive = start[1] === "1";
   let idleSeconds: number | undefined;
   for (const line of lines) {
-    const [, name, value] = /^([^\s:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new AnswerError("a line of the head is no header");
+    const [name, value] = parseHeader(line);
     rawHeaders.push(name, value);
     switch (name.toLowerCase()) {
       case "content-length":
@@ -200,6 +199,26 @@ function parseHead(text: string): AnswerHead & Framing {
     keepsAlive,
     idleSeconds: Number.isNaN(idleSeconds) ? undefined : idleSeconds,
   };
+}
+
+const NAME = /^[!#$%&'*+.^_`|~\da-z-]+$/i;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Spaces around a value are none of it. They are counted, since a pattern takes seconds for many of them. */
+function parseHeader(line: string): readonly [name: string, value: string] {
+  const colon = line.indexOf(":");
+  const name = line.slice(0, Math.max(0, colon));
+  let start = colon + 1;
+  let end = line.length;
+  while (start < end && isSpace(line.charCodeAt(start))) start++;
+  while (start < end && isSpace(line.charCodeAt(end - 1))) end--;
+  const value = line.slice(start, end);
+  if (!NAME.test(name) || !VALUE.test(value)) throw new AnswerError("a line of the head is no header");
+  return [name, value];
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
 }
 
 function lengthOf(value: string, before: number | undefined): number {

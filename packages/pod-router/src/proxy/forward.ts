@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answer } from "./answer.ts";
+import { answer, type OwnAnswer } from "./answer.ts";
 import { passedHeaders, requestHeaders } from "./forwarded-headers.ts";
 import type { PodConnections } from "./pod-connections.ts";
 import type { PodCall, PodSocket } from "./pod-socket.ts";
@@ -13,7 +13,7 @@ export interface Forwarded {
   readonly target: string;
   /** The body, if it has been read already; it is streamed otherwise. */
   readonly body?: Buffer | undefined;
-  /** What made the router choose the pod: a header of the answer tells it. */
+  /** The part of the request that made the router choose the pod: a header of the answer tells it. */
   readonly evidence: string;
   /** Is called once, with the status that the client got, or undefined if the client left or was cut off. */
   readonly onEnd: (status: number | undefined) => void;
@@ -56,6 +56,12 @@ function statusOf(response: ServerResponse): number | undefined {
   return response.writableFinished ? response.statusCode : undefined;
 }
 
+const LATE_BODY: OwnAnswer = {
+  status: 408,
+  message: "The rest of the body did not come",
+  headers: { Connection: "close" },
+};
+
 /** Passes the parts of the answer on. `over` is called when nothing more comes. */
 function passBack(
   call: Forwarded,
@@ -80,10 +86,11 @@ function passBack(
       over();
       response.end();
     },
-    onFailure() {
+    onFailure(of) {
       over();
       // An answer that breaks off must not look whole.
       if (response.headersSent) response.destroy();
+      else if (of === "client") answer(response, LATE_BODY);
       else refuse(call, "cannot be reached");
     },
     onDrain: () => void request.resume(),
@@ -108,7 +115,7 @@ function sendStream(request: IncomingMessage, upstream: () => PodSocket | undefi
     first?.finish();
     return;
   }
-  // What has arrived with the head leaves with the head.
+  // Bytes that arrived with the head leave with it.
   first?.cork();
   first?.write(head);
   request.on("data", (bytes: Buffer) => {

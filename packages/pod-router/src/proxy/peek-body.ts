@@ -3,6 +3,9 @@ import type { IncomingMessage } from "node:http";
 /** The most that is read of a body to find a token: the limit of GitLab's own front for a request for a job. */
 const MAX_BODY = 32 * 1024;
 
+/** The most pieces in which a body is kept. */
+const MAX_PIECES = 64;
+
 /** Milliseconds that a client has for so few bytes. */
 const TIME = 30_000;
 
@@ -24,7 +27,7 @@ export async function peekBody(request: IncomingMessage): Promise<PeekedBody | u
 
 function readAll(request: IncomingMessage): Promise<Buffer | { readonly status: 408 | 413 } | undefined> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
     const timer = setTimeout(() => finish({ status: 408 }), TIME);
     const finish = (result: Buffer | { readonly status: 408 | 413 } | undefined): void => {
@@ -35,7 +38,8 @@ function readAll(request: IncomingMessage): Promise<Buffer | { readonly status: 
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      chunks.push(chunk);
+      // Chunks of one byte would take a hundred times the memory of their bytes.
+      if (chunks.push(chunk) > MAX_PIECES) chunks = [Buffer.concat(chunks)];
       if (size > MAX_BODY) finish({ status: 413 });
     };
     const onEnd = (): void => finish(Buffer.concat(chunks));

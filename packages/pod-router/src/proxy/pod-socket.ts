@@ -3,8 +3,8 @@ import { type AnswerParts, AnswerReader } from "./answer-reader.ts";
 
 /** Takes what happens to one request on its connection. Nothing follows `onEnd`, `onFailure` or `destroy()`. */
 export interface PodCall extends AnswerParts {
-  /** The pod cannot be reached, breaks off, or is silent. */
-  readonly onFailure: () => void;
+  /** The pod cannot be reached, breaks off, or is silent; or the rest of the request is missing for as long. */
+  readonly onFailure: (of: "pod" | "client") => void;
   /** The connection takes bytes again. */
   readonly onDrain: () => void;
 }
@@ -29,22 +29,21 @@ export class PodSocket {
     socket.on("data", (bytes: Buffer) => this.#read(bytes));
     socket.on("drain", () => this.#call?.onDrain());
     socket.on("end", () => this.#close());
-    socket.on("timeout", () => this.#fail());
+    // A pod that has taken all there is waits for the client.
+    socket.on("timeout", () => this.#fail(this.#isSent || socket.writableLength > 0 ? "pod" : "client"));
     socket.on("error", () => this.#fail());
     socket.on("close", () => this.#fail());
   }
 
   /** Whether the pod still keeps the connection, as far as can be known. */
   get isUsable(): boolean {
-    return !this.#socket.destroyed && this.#usableUntil > Date.now();
+    return !this.#socket.destroyed && this.#usableUntil > performance.now();
   }
 
   /** Begins a request. The rest of it follows by `write()`; `finish()` ends it. */
   begin(method: string, call: PodCall): void {
     this.#call = call;
     this.#isSent = false;
-    // An earlier answer may have ended while its client was slow.
-    this.#socket.resume();
     const { onHead, onBytes } = call;
     this.#reader = new AnswerReader(method, { onHead, onBytes, onEnd: () => this.#end() });
   }
@@ -107,17 +106,19 @@ export class PodSocket {
     // The end may stand before the last of these bytes: what follows is none of this answer.
     queueMicrotask(() => {
       const isReusable = this.#isSent && reader?.keepsAlive === true && !this.#socket.destroyed;
-      if (isReusable) this.#usableUntil = Date.now() + ((reader.idleSeconds ?? IDLE_SECONDS + 1) - 1) * 1000;
+      if (isReusable) this.#usableUntil = performance.now() + ((reader.idleSeconds ?? IDLE_SECONDS + 1) - 1) * 1000;
       else this.#socket.destroy();
+      // An answer may have ended while its client was slow. What comes without a request is read, and ends the connection.
+      this.#socket.resume();
       this.#release(isReusable);
     });
     call?.onEnd();
   }
 
-  #fail(): void {
+  #fail(of: "pod" | "client" = "pod"): void {
     const call = this.#call;
     this.destroy();
-    call?.onFailure();
+    call?.onFailure(of);
   }
 
   #release(isReusable: boolean): void {

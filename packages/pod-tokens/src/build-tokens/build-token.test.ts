@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   type BuildTokenUse,
   inspectBuildToken,
+  KnownTokens,
   mintBuildToken,
   parseRoutableToken,
   routingOfBuildToken,
@@ -177,4 +178,47 @@ test("routingOfBuildToken() reads where a token belongs without a key, and nothi
   expect(routingOfBuildToken(signed({}, { c: "2", iss: "gitlab.example.com" }))).toEqual({ pod: 2 });
   expect(routingOfBuildToken("glcbt-64_abcdefghijklmnopqrst")).toBeUndefined();
   expect(parseRoutableToken(token)).toBeUndefined();
+});
+
+describe("a token that is known", () => {
+  const known = new KnownTokens();
+  const again: BuildTokenUse = { ...use, known };
+
+  test("is accepted with the same claims as at first", () => {
+    const first = verifyBuildToken(token, again);
+    expect(known.find(token, keys)).toBeDefined();
+    expect(verifyBuildToken(token, again)).toEqual(first);
+    expect(first).toEqual(verifyBuildToken(token, use));
+  });
+
+  test("is refused by every check but that of its signature, as one that is not known", () => {
+    for (const changed of [
+      { issuer: "https://other.example.com" },
+      { pod: 8 },
+      { now: now + 5000 },
+      { scope: "api:read" },
+      { jobId: 7_000_002 },
+    ] as const)
+      expect(verifyBuildToken(token, { ...again, ...changed })).toEqual(
+        verifyBuildToken(token, { ...use, ...changed }),
+      );
+  });
+
+  test("is refused once its key does not verify any more, also when another key has the same name", () => {
+    const other = createKeySet();
+    const renamed = new Map([[set.active.kid, [...verifyKeysOf(other, now).values()][0] as never]]);
+    for (const [others, refusal] of [
+      [verifyKeysOf(other, now), "key"],
+      [renamed, "signature"],
+    ] as const) {
+      verifyBuildToken(token, again);
+      expect(verifyBuildToken(token, { ...again, keys: others })).toMatchObject({ accepted: false, refusal });
+    }
+  });
+
+  test("makes nothing known of what was refused", () => {
+    const forged = `${token.slice(0, -4)}AAAA`;
+    expect(verifyBuildToken(forged, again)).toMatchObject({ refusal: "signature" });
+    expect(known.find(forged, keys)).toBeUndefined();
+  });
 });

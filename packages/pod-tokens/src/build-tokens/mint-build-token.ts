@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import { randomBytes, sign } from "node:crypto";
 import type { SigningKey } from "../keys/signing-key.ts";
 import { TokenError } from "../token-error.ts";
@@ -25,6 +26,20 @@ export interface BuildTokenOptions extends Omit<
   readonly dependencies?: BuildClaims["dependencies"] | undefined;
 }
 
+const OPTION_NAMES: OptionNames<BuildTokenOptions> = {
+  now: true,
+  timeoutSeconds: true,
+  scopes: true,
+  dependencies: true,
+  issuer: true,
+  jobId: true,
+  routing: true,
+  podName: true,
+  runnerId: true,
+  managerId: true,
+  attempt: true,
+};
+
 /**
  * Makes the token of a job: `glcbt-` and a JSON Web Token that the key signs. It needs no storage: the state of the job and its
  * attempt take it back.
@@ -32,6 +47,7 @@ export interface BuildTokenOptions extends Omit<
  * @throws {TokenError} `TOKEN_INVALID` when a number cannot be written or the token would be longer than 8 KiB.
  */
 export function mintBuildToken(key: SigningKey, options: BuildTokenOptions): string {
+  checkOptionNames("mintBuildToken()", options, OPTION_NAMES);
   const { now, timeoutSeconds, scopes = JOB_SCOPES, dependencies = [] } = options;
   const issuedAt = Math.floor(now);
   const lifetime = Math.min(Math.ceil(timeoutSeconds) + LEEWAY_SECONDS, MAX_BUILD_TOKEN_SECONDS);

@@ -1,4 +1,4 @@
-import type { BuildScope } from "@steps/pod-tokens";
+import type { BuildClaims, BuildScope } from "@steps/pod-tokens";
 import { tokenFingerprint, verifyBuildToken } from "@steps/pod-tokens";
 import { HEADERS, tokensOf } from "@steps/runner-api";
 import { HttpError } from "../http/http-error.ts";
@@ -16,7 +16,7 @@ export interface AccessRequest {
   readonly allowsEnded?: boolean;
 }
 
-/** The job that the caller's token stands for. Of artifacts it may be another one than the path names. */
+/** The job that the caller's token stands for. For artifacts it may be another one than the path names. */
 export interface JobAccess {
   readonly job: Job;
   readonly token: string;
@@ -24,21 +24,13 @@ export interface JobAccess {
 
 /**
  * Lets a runner to its job. Whoever has no token of this pod gets the same answer, whatever the job: 403, by which the runner
- * stops. Who has one for this job is told the state.
+ * stops. Whoever has one for this job is told its state.
  */
 export async function accessJob(pod: Pod, exchange: Exchange, request: AccessRequest): Promise<JobAccess> {
   const tokens = tokensOf(exchange.headers, { token: request.bodyToken });
   for (const token of tokens) {
-    const verdict = verifyBuildToken(token, {
-      keys: pod.keys.verify,
-      issuer: pod.issuer,
-      pod: pod.settings.pod,
-      now: Date.now() / 1000,
-      scope: request.scope,
-      jobId: request.jobId,
-    });
-    if (!verdict.accepted) continue;
-    const { claims } = verdict;
+    const claims = claimsOf(pod, token, request);
+    if (claims === undefined) continue;
     const job = await findJob(pod.database, claims.jobId);
     if (job === undefined) continue;
     if (job.attempt === claims.attempt && (isInHand(job.state) || request.allowsEnded === true)) return { job, token };
@@ -50,6 +42,26 @@ export async function accessJob(pod: Pod, exchange: Exchange, request: AccessReq
     token: tokens[0] === undefined ? "none" : tokenFingerprint(tokens[0]),
   });
   throw forbidden("failed");
+}
+
+/** The attempt that a token in the headers is for, if it is good for the call as far as can be known without looking at the job. */
+export function claimedAttempt(pod: Pod, exchange: Exchange, request: AccessRequest): number | undefined {
+  const [token = "", ...others] = tokensOf(exchange.headers);
+  return others.length > 0 ? undefined : claimsOf(pod, token, request)?.attempt;
+}
+
+/**
+ * The claims of a token that this pod made for what is asked. Its time is for those who cannot look at its job: here the job ends before
+ * its token does, and a clock that was set meanwhile must not stop the jobs that run.
+ */
+function claimsOf(pod: Pod, token: string, { scope, jobId }: AccessRequest): BuildClaims | undefined {
+  const { keys, issuer, settings, knownTokens: known } = pod;
+  const use = { keys: keys.verify, issuer, pod: settings.pod, scope, jobId, known };
+  const verdict = verifyBuildToken(token, { ...use, now: Date.now() / 1000 });
+  if (verdict.accepted) return verdict.claims;
+  if (verdict.refusal !== "time" || verdict.claims === undefined) return undefined;
+  const inTime = verifyBuildToken(token, { ...use, now: verdict.claims.expiresAt - 1 });
+  return inTime.accepted ? inTime.claims : undefined;
 }
 
 function stopped(pod: Pod, job: Job, attempt: number): HttpError {

@@ -52,7 +52,7 @@ async function take(pod: Pod, job: Job, file: StoredFile, facts: ArtifactFacts):
     await pod.artifacts.remove(file.object).catch((error: unknown) => {
       pod.settings.log("warning", "A file that is no artifact is left", {
         object: file.object,
-        error: messageOf(error),
+        reason: messageOf(error),
       });
     });
   }

@@ -20,7 +20,7 @@ export async function requestJob(pod: Pod, exchange: Exchange): Promise<void> {
     request,
     runner,
     managerId,
-    until: Date.now() + holdOf(pod),
+    until: performance.now() + holdOf(pod),
   });
   if (job === undefined) return exchange.empty(204, { [HEADERS.lastUpdate]: ticket });
   await handOver(pod, exchange, job, runner, managerId);
@@ -51,7 +51,7 @@ async function handOver(
     attempt: job.attempt,
     runner: runner.id,
     manager: managerId,
-    waitedSeconds: Math.round(job.waited_s * 1000) / 1000,
+    waited_seconds: Math.round(job.waited_s * 1000) / 1000,
   });
   exchange.json(201, json);
 }

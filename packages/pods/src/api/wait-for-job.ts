@@ -24,7 +24,7 @@ export function holdOf({ settings }: RunnerHome): number {
   return settings.pollHoldMs * (0.9 + Math.random() * 0.2);
 }
 
-/** A request for a job, and until when it may wait, in milliseconds since 1970. */
+/** A request for a job, and until when it may wait, on the clock of `performance`, which nobody sets. */
 export interface Waiting {
   readonly exchange: Exchange;
   readonly request: JobRequest;
@@ -49,7 +49,7 @@ export async function waitForJob<Job extends SlotJob>(
     cancelsGracefully: info.features["cancel_gracefully"] === true,
   };
   const capability = capabilityOf(runner, info.features);
-  return await queue.wait({ capability, slot, ticket, holdMs: until - Date.now(), signal: exchange.left });
+  return await queue.wait({ capability, slot, ticket, holdMs: until - performance.now(), signal: exchange.left });
 }
 
 /** Whether the runner confirms a job before it starts it. */

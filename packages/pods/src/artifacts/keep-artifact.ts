@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../database/database.ts";
+import { IS_IN_HAND } from "../jobs/accept-job.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ReceivedFile } from "./receive-file.ts";
 
@@ -36,10 +37,10 @@ export async function keepArtifact(
 ): Promise<Kept> {
   const { object } = file;
   return await database.transaction(async (sql) => {
-    const rows = await sql.query(
-      `SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND state IN ('assigned', 'running', 'canceling') FOR UPDATE`,
-      [job.id, job.attempt],
-    );
+    const rows = await sql.query(`SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND ${IS_IN_HAND} FOR UPDATE`, [
+      job.id,
+      job.attempt,
+    ]);
     if (rows.length === 0) return "superseded";
     const [known] = await sql.query<{ sha256: string }>(
       "SELECT sha256 FROM artifacts WHERE job_id = $1 AND type = $2",

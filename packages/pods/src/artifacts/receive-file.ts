@@ -19,6 +19,7 @@ export interface ReceivedFile {
 /** The longest time without a byte. */
 const IDLE_MS = 60_000;
 const HEAD_BYTES = 64 * 1024;
+const CUT = "400 Bad Request: the upload was cut";
 const LIMITS = { files: 1, fields: 20, fieldSize: 4096, fieldNameSize: 100, parts: 25, headerPairs: 50 };
 
 type Written = Pick<ReceivedFile, "filename" | "size" | "sha256" | "head">;
@@ -33,6 +34,8 @@ export async function receiveFile(
   writer: Pick<ArtifactWriter, "write">,
   maxBytes: number,
 ): Promise<ReceivedFile> {
+  // A request that is destroyed emits nothing any more: this would wait for ever.
+  if (request.destroyed) throw new HttpError(400, CUT);
   const taking = { isBusy: false };
   // A store that takes its time is not the fault of the one who sends.
   request.setTimeout(IDLE_MS, () => !taking.isBusy && request.destroy());
@@ -56,8 +59,8 @@ export async function receiveFile(
   });
   form.once("error", () => reject(new HttpError(400, "400 Bad Request: the form is malformed")));
   form.once("finish", () => void Promise.resolve(writing).then(resolve, reject));
-  request.once("aborted", () => reject(new HttpError(400, "400 Bad Request: the upload was cut")));
-  request.once("error", () => reject(new HttpError(400, "400 Bad Request: the upload was cut")));
+  request.once("aborted", () => reject(new HttpError(400, CUT)));
+  request.once("error", () => reject(new HttpError(400, CUT)));
   request.pipe(form);
   try {
     const file = await parsed;

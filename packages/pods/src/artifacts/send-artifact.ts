@@ -38,7 +38,7 @@ export async function sendArtifact(exchange: Exchange, store: ArtifactStore, art
   try {
     await pipeline(checked(source, range === undefined ? artifact : { size: end - start + 1 }), exchange.response);
   } catch (error) {
-    // What was sent cannot be taken back; who asked sees that it is not all.
+    // Bytes that were sent cannot be taken back; the client sees that the answer is cut off.
     exchange.response.destroy();
     if (!exchange.left.aborted) throw error;
   } finally {

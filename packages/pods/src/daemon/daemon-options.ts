@@ -1,4 +1,4 @@
-import type { PodLog } from "../pod/pod-options.ts";
+import type { Log } from "@steps/model/operation";
 
 /** The settings of a daemon. */
 export interface DaemonOptions {
@@ -13,5 +13,5 @@ export interface DaemonOptions {
   /** Milliseconds for which a request for a job waits. Default: 50 s. */
   readonly pollHoldMs?: number | undefined;
   /** Takes what the daemon has to tell: no line holds a token. */
-  readonly log?: PodLog | undefined;
+  readonly log?: Log | undefined;
 }

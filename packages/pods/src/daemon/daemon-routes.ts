@@ -1,14 +1,8 @@
+import { METRICS_TYPE } from "@steps/model/operation";
 import { DAEMON_NUMBER, podOfId } from "@steps/pod-tokens";
 import { deleteRunner, getRunners, patchRunner, postRunner } from "../admin/runner-calls.ts";
 import { requireAdmin } from "../admin/admin-token.ts";
-import {
-  discoverRouter,
-  registerRunner,
-  removeManager,
-  removeRunner,
-  resetRunnerToken,
-  verifyRunner,
-} from "../api/runner-calls.ts";
+import { registrationRoutes } from "../api/runner-api-routes.ts";
 import { HttpError, unavailable } from "../http/http-error.ts";
 import { type Handler, type Route, route } from "../http/route.ts";
 import { requireLink } from "../link/link-token.ts";
@@ -27,14 +21,7 @@ export function daemonRoutes(daemon: Daemon, token: string): readonly Route[] {
 function runnerRoutes(daemon: Daemon): readonly Route[] {
   return [
     route("POST", "/api/v4/jobs/request", async (exchange) => await requestJob(daemon, exchange)),
-    route("POST", "/api/v4/runners", async (exchange) => await registerRunner(daemon, exchange)),
-    route("POST", "/api/v4/runners/verify", async (exchange) => await verifyRunner(daemon, exchange)),
-    route("DELETE", "/api/v4/runners", async (exchange) => await removeRunner(daemon, exchange)),
-    route("DELETE", "/api/v4/runners/managers", async (exchange) => await removeManager(daemon, exchange)),
-    route("POST", "/api/v4/runners/reset_authentication_token", async (exchange) => {
-      await resetRunnerToken(daemon, exchange);
-    }),
-    route("GET", "/api/v4/runners/router/discovery", async (exchange) => await discoverRouter(daemon, exchange)),
+    ...registrationRoutes(daemon),
     ...["PUT /api/v4/jobs/:id", "PATCH /api/v4/jobs/:id/trace", "POST /api/v4/jobs/:id/artifacts"].map((call) => {
       const [method = "", path = ""] = call.split(" ");
       return route(method, path, async (_, [id]) => await refuseJobCall(daemon, Number(id)));
@@ -42,7 +29,7 @@ function runnerRoutes(daemon: Daemon): readonly Route[] {
   ];
 }
 
-/** What a job has to say is for its pod; it came here because its runner does not know the router. */
+/** Calls about a job are for its pod; they came here because the runner does not know the router. */
 async function refuseJobCall({ settings }: Daemon, id: number): Promise<never> {
   settings.log("warning", "A runner has the URL of the daemon; give it that of the router", {
     job: id,
@@ -86,7 +73,7 @@ function openRoutes(daemon: Daemon): readonly Route[] {
     }),
     route("GET", "/metrics", async (exchange) =>
       exchange.text(200, metrics.format() + (await formatDaemonGauges(daemon)), {
-        "content-type": "text/plain; version=0.0.4; charset=utf-8",
+        "content-type": METRICS_TYPE,
       }),
     ),
   ];

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { DAEMON_NUMBER } from "@steps/pod-tokens";
+import { countStatements } from "../database/count-statements.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { linkTokenOf } from "../link/link-token.ts";
-import { Metrics } from "../pod/metrics.ts";
+import { countersOfPod } from "../pod/metrics.ts";
 import { type RunnerHome, settingsOf } from "../pod/pod.ts";
 import { JobQueue } from "../queue/job-queue.ts";
 import { Managers } from "../runners/managers.ts";
@@ -29,7 +30,9 @@ export interface Daemon extends RunnerHome {
 export async function openDaemon({ pods, ...options }: DaemonOptions): Promise<Daemon> {
   const settings = settingsOf({ ...options, pod: DAEMON_NUMBER });
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
-  const database = await openDatabase({ url: settings.databaseUrl, stateDir: settings.stateDir, pod: DAEMON_NUMBER });
+  const metrics = countersOfPod();
+  const opened = await openDatabase({ url: settings.databaseUrl, stateDir: settings.stateDir, pod: DAEMON_NUMBER });
+  const database = countStatements(opened, () => metrics.add("database_statements_total"));
   const secret = await secretOf(database);
   const linkToken = (pod: number): string => linkTokenOf(secret, pod);
   const links = new Map<number, PodLink>();
@@ -54,7 +57,7 @@ export async function openDaemon({ pods, ...options }: DaemonOptions): Promise<D
     links,
     linkToken,
     managers: new Managers(),
-    metrics: new Metrics(),
+    metrics,
     async close() {
       queue.close();
       await database.close();

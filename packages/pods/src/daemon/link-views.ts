@@ -1,3 +1,4 @@
+import { formatGauge, type Labels } from "@steps/model/operation";
 import type { Daemon } from "./daemon.ts";
 
 /** The daemon's link with a pod, as its owner sees it. */
@@ -33,31 +34,30 @@ export async function linkViews({ database, links }: Daemon): Promise<LinkView[]
 /** The same as Prometheus reads it, with the requests that wait. */
 export async function formatDaemonGauges(daemon: Daemon): Promise<string> {
   const views = await linkViews(daemon);
-  const rows = (value: (view: LinkView) => number): string[] =>
-    views.map((view) => `{pod="${view.pod}"} ${value(view)}`);
+  const rows = (value: (view: LinkView) => number): [Labels, number][] =>
+    views.map((view) => [{ pod: view.pod }, value(view)]);
   const silence = ({ contacted_at: at }: LinkView): number => (at === null ? -1 : (Date.now() - at.getTime()) / 1000);
   return [
-    gauge(
-      "daemon_offers",
+    formatGauge(
+      "pod_daemon_offers",
       "Jobs that the pod offers.",
       rows(({ offers }) => offers),
     ),
-    gauge(
-      "daemon_running",
+    formatGauge(
+      "pod_daemon_running",
       "Jobs of the pod that runners of the daemon have.",
       rows(({ running }) => running),
     ),
-    gauge(
-      "daemon_pod_up",
+    formatGauge(
+      "pod_daemon_pod_up",
       "Whether the pod answers claims.",
       rows(({ answers }) => Number(answers)),
     ),
-    gauge("daemon_silence_seconds", "The time since the pod was heard of; -1 before it ever was.", rows(silence)),
-    gauge("held_requests", "Requests for jobs that this process holds.", [` ${daemon.queue.waiting}`]),
+    formatGauge(
+      "pod_daemon_silence_seconds",
+      "The time since the pod was heard of; -1 before it ever was.",
+      rows(silence),
+    ),
+    formatGauge("pod_held_requests", "Requests for jobs that this process holds.", [[{}, daemon.queue.waiting]]),
   ].join("");
-}
-
-function gauge(name: string, help: string, rows: readonly string[]): string {
-  const lines = rows.map((row) => `pod_${name}${row}\n`).join("");
-  return `# HELP pod_${name} ${help}\n# TYPE pod_${name} gauge\n${lines}`;
 }

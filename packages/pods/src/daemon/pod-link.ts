@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@steps/model";
 import { CLAIM_ANSWERS, CLAIM_REQUESTS, type ClaimAnswer, type ClaimRequest } from "../link/messages.ts";
-import type { PodLog } from "../pod/pod-options.ts";
+import type { Log } from "@steps/model/operation";
 
 /** The most calls to one pod at once, and the most claims of one call: the others collect meanwhile. */
 const MAX_CALLS = 4;
@@ -22,13 +22,13 @@ export class PodLink {
   readonly number: number;
   readonly url: string;
   readonly #token: string;
-  readonly #log: PodLog;
+  readonly #log: Log;
   readonly #asked: Asked[] = [];
   #calls = 0;
   #failures = 0;
   #downUntil = 0;
 
-  constructor({ number, url, token, log }: { number: number; url: URL; token: string; log: PodLog }) {
+  constructor({ number, url, token, log }: { number: number; url: URL; token: string; log: Log }) {
     this.number = number;
     this.url = url.origin;
     this.#token = token;
@@ -37,7 +37,7 @@ export class PodLink {
 
   /** Whether the pod is left alone for now. */
   get isDown(): boolean {
-    return Date.now() < this.#downUntil;
+    return performance.now() < this.#downUntil;
   }
 
   /** Whether the pod gets claims: it is not down, and has fewer than it may have. */
@@ -76,8 +76,8 @@ export class PodLink {
       for (const [at, { settle, claim }] of asked.entries()) settle(answers[at] ?? { job_id: claim.job_id });
     } catch (error) {
       this.#failures += 1;
-      this.#downUntil = Date.now() + Math.min(MAX_DOWN_MS, 500 * 2 ** this.#failures);
-      this.#log("warning", "A pod does not take claims", { pod: this.number, error: messageOf(error) });
+      this.#downUntil = performance.now() + Math.min(MAX_DOWN_MS, 500 * 2 ** this.#failures);
+      this.#log("warning", "A pod does not take claims", { pod: this.number, reason: messageOf(error) });
       for (const { settle } of asked) settle("unavailable");
     }
     this.#calls -= 1;

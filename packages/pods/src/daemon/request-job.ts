@@ -16,7 +16,7 @@ export async function requestJob(daemon: Daemon, exchange: Exchange): Promise<vo
   const { runner } = await accessRunner(daemon, exchange, request.token);
   const managerId = await contact(daemon, runner, request);
   if (runner.paused) return exchange.empty(204);
-  const waiting = { exchange, request, runner, managerId, until: Date.now() + holdOf(daemon) };
+  const waiting = { exchange, request, runner, managerId, until: performance.now() + holdOf(daemon) };
   const first = await waitForJob(daemon, waiting);
   let { job: offer, ticket } = first;
   for (let tries = 1; offer !== undefined; tries++) {

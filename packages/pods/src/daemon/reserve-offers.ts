@@ -1,6 +1,6 @@
 import type { Sql } from "../database/database.ts";
 import type { Capability } from "../queue/capability.ts";
-import type { Slot } from "../queue/claim-jobs.ts";
+import { MAX_SLOTS, type Slot } from "../queue/claim-jobs.ts";
 
 /** An offer that is kept for one slot while it is claimed at its pod. */
 export interface Reservation {
@@ -14,7 +14,7 @@ export interface Reservation {
   readonly claim_id: string;
 }
 
-/** The time after which an offer is free again whose daemon process was killed in between. */
+/** An offer whose daemon process was killed in between is free again after this time. */
 const RESERVED_SECONDS = 30;
 
 /**
@@ -40,6 +40,7 @@ export async function reserveOffers(
 
 const IS_FREE = "(o.reserved_until IS NULL OR o.reserved_until < now())";
 
+// The inner limit is for the planner, as in the claim of a pod.
 const RESERVE = `
 WITH slots AS (
   SELECT s.slot - 1 AS slot, row_number() OVER (ORDER BY s.slot) AS turn
@@ -58,8 +59,10 @@ WITH slots AS (
     coalesce(h.jobs, 0) + row_number() OVER (PARTITION BY m.pod, m.project_id ORDER BY c.job_id) AS turn
   FROM matching m
   CROSS JOIN LATERAL (
-    SELECT o.job_id, o.queued_at FROM offers o WHERE o.lane_id = m.id AND ${IS_FREE}
-    ORDER BY o.job_id LIMIT (SELECT count(*) FROM slots)
+    SELECT job_id, queued_at FROM (
+      SELECT o.job_id, o.queued_at FROM offers o WHERE o.lane_id = m.id AND ${IS_FREE} ORDER BY o.job_id LIMIT ${MAX_SLOTS}
+    ) o
+    ORDER BY job_id LIMIT (SELECT count(*) FROM slots)
   ) c
   LEFT JOIN of_projects h ON h.pod = m.pod AND h.project_id = m.project_id
 ), ordered AS (

@@ -27,6 +27,8 @@ export async function openPostgres(url: string): Promise<Database> {
   const pool = new Pool(settings);
   // A connection that breaks while nobody uses it is replaced by the next statement.
   pool.on("error", () => {});
+  // Between the pool and whoever asked for a connection, nobody listens: one that ended just then would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const database: Database = {
     kind: "postgres",
     query: async (text, values = []) => await answered(async () => (await pool.query(prepared(text, values))).rows),
@@ -41,7 +43,7 @@ export async function openPostgres(url: string): Promise<Database> {
   try {
     await database.query("SELECT 1");
   } catch (error) {
-    // What still listens would keep the process from ending.
+    // A listener would keep the process from ending.
     await close();
     throw error;
   }

@@ -5,24 +5,31 @@ import { HttpError } from "./http-error.ts";
 const BODY_TIMEOUT_MS = 30_000;
 /** The longest time in which a body may end whose answer is known already. */
 const DRAIN_MS = 5_000;
+const CUT = "The body did not arrive whole";
 
 /** A request with the answer to it. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly path: string;
-  readonly query: URLSearchParams;
-  readonly #left = new AbortController();
+  readonly #query: string;
+  // Most calls are answered at once, and nobody asks whether the caller has left.
+  #left: AbortController | undefined;
+  #hasLeft = false;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
-    const [path, query] = splitOnce(request.url ?? "", "?");
-    this.path = path;
-    this.query = new URLSearchParams(query);
+    [this.path, this.#query] = splitOnce(request.url ?? "", "?");
     response.once("close", () => {
-      if (!response.writableFinished) this.#left.abort();
+      if (response.writableFinished) return;
+      this.#hasLeft = true;
+      this.#left?.abort();
     });
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#query);
   }
 
   get headers(): IncomingMessage["headers"] {
@@ -31,19 +38,23 @@ export class Exchange {
 
   /** Aborted when the one who asks has gone away before the answer. */
   get left(): AbortSignal {
+    this.#left ??= new AbortController();
+    if (this.#hasLeft) this.#left.abort();
     return this.#left.signal;
   }
 
   /** Whether the answer can still reach the one who asked. */
   get isOpen(): boolean {
-    return !this.#left.signal.aborted && this.response.socket?.destroyed === false && this.response.socket.writable;
+    return !this.#hasLeft && this.response.socket?.destroyed === false && this.response.socket.writable;
   }
 
   /** Reads the whole body. @throws {HttpError} 413 when it is longer, 408 when it takes too long */
   async body(maxBytes: number): Promise<Buffer> {
     if (Number(this.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { request } = this;
+    // A request that is destroyed emits nothing any more: this would wait for ever.
+    if (request.destroyed) throw new HttpError(400, CUT);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer): void => {
@@ -51,7 +62,7 @@ export class Exchange {
       if (size > maxBytes) reject(tooLarge(maxBytes));
       else chunks.push(chunk);
     };
-    const cut = (): void => reject(new HttpError(400, "The body did not arrive whole"));
+    const cut = (): void => reject(new HttpError(400, CUT));
     const timer = setTimeout(() => reject(new HttpError(408, "The body takes too long")), BODY_TIMEOUT_MS);
     request.on("data", take).once("end", resolve).once("error", cut).once("close", cut);
     try {

@@ -8,6 +8,7 @@ import { findRoute, type Route } from "./route.ts";
 /** The outcome of a request. */
 export interface Answered {
   readonly method: string;
+  /** The path of its route, or `other`: never a text that a client sent. */
   readonly route: string;
   readonly status: number;
   /** A mistake of ours. */
@@ -44,19 +45,18 @@ async function answer(routes: readonly Route[], prefix: string, exchange: Exchan
   if (typeof id === "string" && /^[\w.-]{1,128}$/.test(id)) response.setHeader("x-request-id", id);
   response.on("error", () => {});
   const found = findRoute(routes, method, path);
-  const name = path.replace(/\/\d+/g, "/:id").slice(0, 60);
   let fault: unknown;
   try {
     if (found === undefined) throw new HttpError(404, "404 Not Found");
     if (found === "method") throw new HttpError(405, "405 Method Not Allowed");
-    await found.handle(exchange, found.params);
+    await found.route.handle(exchange, found.params);
   } catch (error) {
     const failure = httpErrorOf(error);
     if (failure.status === 500) fault = error;
     exchange.json(failure.status, { message: failure.message }, failure.headers);
   }
-  const isKnown = found !== undefined && found !== "method";
-  return { method, route: isKnown ? name : "other", status: response.statusCode, fault };
+  const route = found === undefined || found === "method" ? "other" : found.route.path;
+  return { method, route, status: response.statusCode, fault };
 }
 
 const NO_SPACE: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"]);

@@ -6,8 +6,11 @@ export const ACCEPTED = `
   state = CASE WHEN state = 'assigned' THEN 'running' ELSE state END, accepted_attempt = attempt,
   started_at = coalesce(started_at, now()), lease_expires_at = NULL, seen_at = now()`;
 
+/** The condition that a runner has the job. */
+export const IS_IN_HAND = `state IN ('assigned', 'running', 'canceling')`;
+
 /** The condition that the attempt is the one that counts. */
-export const IN_HAND = `id = $1 AND attempt = $2 AND state IN ('assigned', 'running', 'canceling')`;
+const IN_HAND = `id = $1 AND attempt = $2 AND ${IS_IN_HAND}`;
 
 /** Notes that a runner has the job. Gives its state, or undefined when this attempt does not count any more. */
 export async function acceptJob(sql: Sql, id: number, attempt: number): Promise<JobState | undefined> {

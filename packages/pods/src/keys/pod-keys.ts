@@ -27,7 +27,7 @@ export class PodKeys {
   readonly #maxLifetimeSeconds: number;
   #set: KeySet;
   #verify: VerifyKeys;
-  #readAt = Date.now();
+  #readAt = performance.now();
 
   /** Reads the keys, and makes them the first time. The lifetime is the longest that a token may have. */
   static async open(database: Database, maxLifetimeSeconds: number): Promise<PodKeys> {
@@ -55,8 +55,8 @@ export class PodKeys {
 
   /** Reads the keys again if they are old; called now and then. */
   async refresh(): Promise<void> {
-    if (Date.now() - this.#readAt < REFRESH_MS) return;
-    this.#readAt = Date.now();
+    if (performance.now() - this.#readAt < REFRESH_MS) return;
+    this.#readAt = performance.now();
     const { rotatedAt } = await readKeys(this.#database);
     if (seconds() - rotatedAt > ROTATE_AFTER_SECONDS) await this.rotate();
     else this.#take(loadKeySet((await readKeys(this.#database)).set));

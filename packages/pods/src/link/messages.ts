@@ -46,7 +46,7 @@ export interface NewsBatch {
   readonly jobs: readonly JobNews[];
 }
 
-/** What a runner of the daemon is, and what it asks its pod for. */
+/** The facts about a runner of the daemon, and the calls that it makes to its pod. */
 export interface ClaimRequest {
   readonly job_id: number;
   /** The attempt of the offer: another one is another offer. */

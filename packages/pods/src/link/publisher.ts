@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000;
 /** How long a process of the pod that was killed keeps others from publishing. */
 const TURN_SECONDS = 5;
 
-/** What one process tells the daemon in one go. */
+/** The news that one process tells the daemon in one go. */
 interface Session {
   readonly id: string;
   batch: number;
@@ -36,7 +36,7 @@ export class OfferPublisher {
   #end: () => void = () => {};
   #isAwake = false;
   #session: Session | undefined;
-  #greetedAt = 0;
+  #greetedAt = Number.NEGATIVE_INFINITY;
   #isDown = false;
 
   constructor(pod: Pod, daemon: DaemonAddress) {
@@ -112,7 +112,7 @@ export class OfferPublisher {
       await this.#begin();
     } else if (news.rows.length > 0) {
       if (!(await this.#send(this.#session, news.jobs))) return true;
-    } else if (Date.now() - this.#greetedAt > GREETING_MS) {
+    } else if (performance.now() - this.#greetedAt > GREETING_MS) {
       return !(await this.#greet(this.#session));
     }
     await clearOutbox(database, news.rows);
@@ -160,7 +160,7 @@ export class OfferPublisher {
     await reply.arrayBuffer();
     if (reply.status !== 200 && reply.status !== 409)
       throw new Error(`The daemon answered with status ${reply.status}`);
-    this.#greetedAt = Date.now();
+    this.#greetedAt = performance.now();
     if (this.#isDown) this.#pod.settings.log("info", "The daemon answers again", { daemon: url });
     this.#isDown = false;
     return reply.status === 200;
@@ -172,7 +172,7 @@ export class OfferPublisher {
     const { url: daemon } = this.#daemon;
     this.#pod.settings.log("warning", "The daemon cannot be told what the pod offers", {
       daemon,
-      error: messageOf(error),
+      reason: messageOf(error),
     });
   }
 }

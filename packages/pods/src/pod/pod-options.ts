@@ -1,3 +1,5 @@
+import type { Log } from "@steps/model/operation";
+
 /** The settings of a pod. */
 export interface PodOptions {
   /** The number of the pod, 1 to 9000: its tokens and the ids of its jobs tell it. Default: 1. */
@@ -27,21 +29,14 @@ export interface PodOptions {
   /** Seconds for which pipelines are kept that ended, with their jobs, traces and artifacts. Default: for ever. */
   readonly keepSeconds?: number | undefined;
   /** Takes what the pod has to tell: no line holds a token. */
-  readonly log?: PodLog | undefined;
+  readonly log?: Log | undefined;
 }
 
-/** Where a daemon is, and the token of the pod's link with it. */
+/** The address of a daemon, and the token of the pod's link with it. */
 export interface DaemonAddress {
   readonly url: string;
   readonly token: string;
 }
-
-/** Takes one event of a pod with its facts. */
-export type PodLog = (
-  level: "info" | "warning" | "error",
-  message: string,
-  facts?: Readonly<Record<string, unknown>>,
-) => void;
 
 /** The settings with their defaults. */
 export type PodSettings = Required<Omit<PodOptions, Optional>> & Pick<PodOptions, Optional>;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
+import { KnownTokens, MAX_BUILD_TOKEN_SECONDS } from "@steps/pod-tokens";
 import type { ArtifactStore } from "../artifacts/store/artifact-store.ts";
 import { openStore } from "../artifacts/store/open-store.ts";
 import { countStatements } from "../database/count-statements.ts";
@@ -12,8 +12,8 @@ import { pendingJobs } from "../queue/job-source.ts";
 import { Managers } from "../runners/managers.ts";
 import { databaseTraces } from "../traces/database-traces.ts";
 import { fileTraces } from "../traces/file-traces.ts";
-import type { TraceStore } from "../traces/trace-store.ts";
-import { Metrics } from "./metrics.ts";
+import { type KnownTraces, knowEnds } from "../traces/known-ends.ts";
+import { countersOfPod, type PodCounters } from "./metrics.ts";
 import type { PodOptions, PodSettings } from "./pod-options.ts";
 
 /** A pod in this process: everything that its calls need. */
@@ -24,11 +24,13 @@ export interface Pod {
   readonly uuid: string;
   readonly database: Database;
   readonly keys: PodKeys;
+  /** The build tokens that it has seen, so that their signatures are checked once. */
+  readonly knownTokens: KnownTokens;
   readonly queue: JobQueue<ClaimedJob>;
   readonly managers: Managers;
-  readonly traces: TraceStore;
+  readonly traces: KnownTraces;
   readonly artifacts: ArtifactStore;
-  readonly metrics: Metrics;
+  readonly metrics: PodCounters;
   /** When somebody last read the trace of a job: its runner sends more often then. */
   readonly watched: Map<number, number>;
   readonly close: () => Promise<void>;
@@ -74,25 +76,29 @@ export async function openPod(options: PodOptions): Promise<Pod> {
     maxBytes: settings.artifactLimit,
     onSilent: (reason) => settings.log("warning", "The store of artifacts does not answer yet", { reason }),
   });
-  const metrics = new Metrics();
+  const metrics = countersOfPod();
   const opened = await openDatabase({ url: settings.databaseUrl, stateDir, pod });
   const database = countStatements(opened, () => metrics.add("database_statements_total"));
   const { keys, uuid } = await readIdentity(database);
   const queue = new JobQueue(database, pod, pendingJobs(database));
+  const isEmbedded = database.kind === "embedded";
+  const traces = knowEnds(isEmbedded ? fileTraces(join(stateDir, "traces"), database) : databaseTraces(database));
   return {
     settings,
     issuer: `urn:steps:pod:${pod}`,
     uuid,
     database,
     keys,
+    knownTokens: new KnownTokens(),
     queue,
     managers: new Managers(),
-    traces: database.kind === "embedded" ? fileTraces(join(stateDir, "traces"), database) : databaseTraces(database),
+    traces,
     artifacts,
     metrics,
     watched: new Map(),
     async close() {
       queue.close();
+      await traces.close();
       await database.close();
     },
   };

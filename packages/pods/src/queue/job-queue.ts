@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { MAX_TIMER_MS } from "@steps/model";
 import type { Database } from "../database/database.ts";
 import { type Capability, fingerprintOf } from "./capability.ts";
 import type { Slot } from "./claim-jobs.ts";
@@ -105,7 +106,7 @@ export class JobQueue<Job extends SlotJob> {
     const known = this.#groups.get(key);
     const group = known ?? new QueueGroup<Job>(capability, ++this.#version);
     if (known === undefined) this.#groups.set(key, group);
-    group.lastUsed = Date.now();
+    group.lastUsed = performance.now();
     return group;
   }
 
@@ -118,8 +119,9 @@ export class JobQueue<Job extends SlotJob> {
     const ticket = this.#ticketOf(group.version);
     if (this.#isClosed) return { job: undefined, ticket };
     const [job] = await this.#source.claim(group.capability, [slot]);
-    if (job !== undefined && signal.aborted) await this.release(job);
-    return { job, ticket };
+    if (job === undefined || !signal.aborted) return { job, ticket };
+    await this.release(job);
+    return { job: undefined, ticket };
   }
 
   async #hold(group: QueueGroup<Job>, slot: Slot, holdMs: number, signal: AbortSignal): Promise<Job | undefined> {
@@ -134,7 +136,7 @@ export class JobQueue<Job extends SlotJob> {
     group.waiters.add(waiter);
     this.#count(slot, 1);
     signal.addEventListener("abort", end);
-    const timer = setTimeout(end, holdMs);
+    const timer = setTimeout(end, Math.min(holdMs, MAX_TIMER_MS));
     void this.#serve(group);
     try {
       return await promise;
@@ -142,7 +144,7 @@ export class JobQueue<Job extends SlotJob> {
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
       group.waiters.delete(waiter);
-      group.lastUsed = Date.now();
+      group.lastUsed = performance.now();
       this.#count(slot, -1);
     }
   }
@@ -201,7 +203,7 @@ export class JobQueue<Job extends SlotJob> {
 
   async #tickSafely(): Promise<void> {
     for (const [key, group] of this.#groups)
-      if (group.waiters.size === 0 && Date.now() - group.lastUsed > IDLE_GROUP_MS) this.#groups.delete(key);
+      if (group.waiters.size === 0 && performance.now() - group.lastUsed > IDLE_GROUP_MS) this.#groups.delete(key);
     if (this.#waiting === 0) return;
     try {
       if (await this.#source.hasJobs()) this.wake();

@@ -9,7 +9,7 @@ export interface SlotJob {
   readonly slot: number;
 }
 
-/** Where a queue takes its jobs from. */
+/** The source from which a queue takes its jobs. */
 export interface JobSource<Job extends SlotJob> {
   /** Takes jobs for slots of one capability, at most one each. */
   readonly claim: (capability: Capability, slots: readonly Slot[]) => Promise<readonly Job[]>;

@@ -24,7 +24,7 @@ export class QueueGroup<Job> {
   /** Jobs may have come since the last claim. */
   isDirty = false;
   isServed = false;
-  lastUsed: number = Date.now();
+  lastUsed: number = performance.now();
 
   constructor(capability: Capability, version: number) {
     this.capability = capability;

@@ -14,7 +14,7 @@ export class Managers {
     const key = `${runnerId} ${systemId}`;
     const told = JSON.stringify(info ?? {});
     const known = this.#known.get(key);
-    if (known !== undefined && known.told === told && Date.now() - known.at < CONTACT_EVERY_MS) return known.id;
+    if (known !== undefined && known.told === told && performance.now() - known.at < CONTACT_EVERY_MS) return known.id;
     const [row] = await sql.query<{ id: number }>(
       `INSERT INTO managers (id, runner_id, system_id, info) VALUES (nextval('manager_ids'), $1, $2, $3::jsonb)
        ON CONFLICT (runner_id, system_id) DO UPDATE SET info = excluded.info, contacted_at = now() RETURNING id`,
@@ -22,7 +22,7 @@ export class Managers {
     );
     const { id } = row as { readonly id: number };
     if (this.#known.size > MAX_KNOWN) this.#known.clear();
-    this.#known.set(key, { id, told, at: Date.now() });
+    this.#known.set(key, { id, told, at: performance.now() });
     return id;
   }
 

@@ -1,3 +1,4 @@
+import { METRICS_TYPE } from "@steps/model/operation";
 import { toJsonWebKeySet } from "@steps/pod-tokens/keys";
 import { HttpError } from "../http/http-error.ts";
 import { type Route, route } from "../http/route.ts";
@@ -18,7 +19,7 @@ export function publicRoutes(pod: Pod): readonly Route[] {
     }),
     route("GET", "/metrics", async (exchange) =>
       exchange.text(200, pod.metrics.format() + (await formatGauges(pod)), {
-        "content-type": "text/plain; version=0.0.4; charset=utf-8",
+        "content-type": METRICS_TYPE,
       }),
     ),
     route("GET", "/.well-known/jwks.json", async (exchange) =>

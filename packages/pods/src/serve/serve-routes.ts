@@ -1,16 +1,24 @@
 import type { AddressInfo } from "node:net";
-import { messageOf } from "@steps/model";
+import { MAX_TIMER_MS, messageOf } from "@steps/model";
 import { adminToken, writeAddress } from "../admin/admin-token.ts";
 import { type Answered, listen } from "../http/listen.ts";
 import type { Route } from "../http/route.ts";
 import type { RunnerHome } from "../pod/pod.ts";
 
-/** Where a pod or a daemon listens. */
+/** The address at which a pod or a daemon listens. */
 export interface ListenOptions {
   /** Default: `127.0.0.1`. */
   readonly host?: string | undefined;
   /** 0 for any that is free. */
   readonly port: number;
+}
+
+/** The patience with calls that are under way when a pod or a daemon is stopped. */
+export interface StopOptions {
+  /** Calls that take longer are cut off. In milliseconds; default: 10 s. */
+  readonly drainMs?: number | undefined;
+  /** Aborted: they are cut off at once. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /** Routes that are served. */
@@ -19,7 +27,7 @@ interface ServedRoutes {
   readonly url: string;
   readonly adminToken: string;
   /** Takes no more requests, ends the work of the background meanwhile, and lets calls end that are under way. */
-  readonly close: (endWork: () => Promise<void>) => Promise<void>;
+  readonly close: (endWork: () => Promise<void>, options?: StopOptions) => Promise<void>;
 }
 
 /** How long calls may take to end. */
@@ -41,13 +49,16 @@ export async function serveRoutes(
   return {
     url,
     adminToken: token,
-    async close(endWork) {
+    async close(endWork, { drainMs = STOP_MS, hurry } = {}) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await endWork();
       // A connection is idle only when the answer that it waited for has gone out.
       const idle = setInterval(() => server.closeIdleConnections(), 50);
-      const all = setTimeout(() => server.closeAllConnections(), STOP_MS);
-      await closed;
+      const cutOff = (): void => server.closeAllConnections();
+      const all = setTimeout(cutOff, Math.min(drainMs, MAX_TIMER_MS));
+      hurry?.addEventListener("abort", cutOff);
+      if (hurry?.aborted === true) cutOff();
+      await Promise.all([closed, endWork()]);
+      hurry?.removeEventListener("abort", cutOff);
       clearInterval(idle);
       clearTimeout(all);
     },
@@ -58,7 +69,7 @@ function noteTo({ metrics, settings }: RunnerHome): (answer: Answered) => void {
   return ({ method, route, status, fault }) => {
     metrics.add("http_requests_total", { method, route, status: String(status) });
     if (fault !== undefined)
-      settings.log("error", "A request could not be answered", { method, route, error: messageOf(fault) });
+      settings.log("error", "A request could not be answered", { method, route, reason: messageOf(fault) });
   };
 }
 

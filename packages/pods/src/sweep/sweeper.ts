@@ -1,14 +1,19 @@
 import { messageOf } from "@steps/model";
+import type { Sql } from "../database/database.ts";
+import { keepUp } from "../database/upkeep.ts";
 import { lockJob } from "../jobs/job.ts";
 import type { Pod } from "../pod/pod.ts";
 import { enqueueJobs } from "../queue/enqueue-jobs.ts";
-import { finishJob } from "../lifecycle/finish-job.ts";
+import { type Ending, finishJob } from "../lifecycle/finish-job.ts";
 import { playJob } from "../lifecycle/retry.ts";
+import { ClockFollower } from "./follow-clock.ts";
 import { removeArtifacts, tidyArtifacts } from "./remove-artifacts.ts";
 import { removePipelines } from "./remove-old.ts";
 
 const EVERY_MS = 2_000;
 const TIDY_EVERY_MS = 60_000;
+/** Soon enough for a queue that has just become long. */
+const KEEP_UP_EVERY_MS = 10_000;
 /** The most jobs that one sweep takes of each kind. */
 const BATCH = 500;
 /** How often a job is given out before it fails for want of a runner that confirms it. */
@@ -21,8 +26,10 @@ const PENDING_LIMIT = "24 hours";
 export class Sweeper {
   readonly #pod: Pod;
   readonly #timer: NodeJS.Timeout;
+  readonly #clock = new ClockFollower();
   #running: Promise<void> | undefined;
-  #tidiedAt = 0;
+  #tidiedAt = Number.NEGATIVE_INFINITY;
+  #keptUpAt = performance.now();
 
   constructor(pod: Pod) {
     this.#pod = pod;
@@ -37,25 +44,44 @@ export class Sweeper {
     await this.#running;
   }
 
-  /** One round. What fails is told and done in the next. */
+  /** One round. A part that fails is told, and done in the next round. */
   async sweep(): Promise<void> {
-    const isTimeToTidy = Date.now() - this.#tidiedAt >= TIDY_EVERY_MS;
-    if (isTimeToTidy) this.#tidiedAt = Date.now();
+    const isTimeToTidy = performance.now() - this.#tidiedAt >= TIDY_EVERY_MS;
+    if (isTimeToTidy) this.#tidiedAt = performance.now();
     const tidying = isTimeToTidy ? [removePipelines, tidyArtifacts] : [];
-    for (const work of [reofferJobs, failJobs, startDelayed, removeArtifacts, refreshKeys, ...tidying]) {
+    const isTimeToKeepUp = performance.now() - this.#keptUpAt >= KEEP_UP_EVERY_MS;
+    if (isTimeToKeepUp) this.#keptUpAt = performance.now();
+    const upkeep = isTimeToKeepUp ? [keepUp] : [];
+    // First, so that nothing ends by a time that was never over.
+    const followClock = async ({ database, settings }: Pod): Promise<void> => {
+      const seconds = await this.#clock.look(database);
+      if (seconds !== undefined)
+        settings.log("warning", "The clock was set, and the times of jobs with it", { seconds });
+    };
+    for (const work of [
+      followClock,
+      reofferJobs,
+      failJobs,
+      startDelayed,
+      removeArtifacts,
+      refreshKeys,
+      ...tidying,
+      ...upkeep,
+    ]) {
       try {
         await work(this.#pod);
       } catch (error) {
         this.#pod.settings.log("warning", "The sweep could not do its part", {
           part: work.name,
-          error: messageOf(error),
+          reason: messageOf(error),
         });
       }
     }
+    this.#pod.metrics.add("sweeps_total");
   }
 }
 
-/** Puts jobs back whose runner did not confirm them in time. Who comes late with the old token is refused. */
+/** Puts jobs back whose runner did not confirm them in time. Whoever comes late with the old token is refused. */
 async function reofferJobs(pod: Pod): Promise<void> {
   const { database } = pod;
   const due = await database.query<{ id: number }>(
@@ -89,33 +115,43 @@ async function reofferJobs(pod: Pod): Promise<void> {
   }
 }
 
+const IS_OVERDUE = `started_at + make_interval(secs => granted_timeout_s + ${TIMEOUT_GRACE_SECONDS}) < now()`;
+const IS_GIVEN_UP = `(state IN ('running', 'canceling') AND (seen_at < now() - make_interval(secs => $1) OR ${IS_OVERDUE})
+   OR id IN (SELECT job_id FROM pending_jobs WHERE queued_at < now() - interval '${PENDING_LIMIT}'))`;
+
 /** Ends jobs of runners that were silent for too long, or beyond their timeout, and jobs that nobody takes. */
 async function failJobs(pod: Pod): Promise<void> {
   const { database, settings } = pod;
-  const due = await database.query<{ id: number; attempt: number; reason: string }>(
-    `SELECT id, attempt, CASE WHEN state = 'pending' THEN 'stuck_or_timeout_failure'
-         WHEN started_at + make_interval(secs => granted_timeout_s + ${TIMEOUT_GRACE_SECONDS}) < now()
-           THEN 'job_execution_timeout' ELSE 'stuck_or_timeout_failure' END AS reason
-     FROM jobs WHERE (state IN ('running', 'canceling')
-         AND (seen_at < now() - make_interval(secs => $1)
-           OR started_at + make_interval(secs => granted_timeout_s + ${TIMEOUT_GRACE_SECONDS}) < now()))
-       OR id IN (SELECT job_id FROM pending_jobs WHERE queued_at < now() - interval '${PENDING_LIMIT}')
-     ORDER BY id LIMIT ${BATCH}`,
+  const due = await database.query<{ id: number }>(
+    `SELECT id FROM jobs WHERE ${IS_GIVEN_UP} ORDER BY id LIMIT ${BATCH}`,
     [settings.silenceSeconds],
   );
-  for (const { id, attempt, reason } of due) {
-    const isQueued = await database.transaction(async (sql) => {
-      await sql.query("SELECT FROM pending_jobs WHERE job_id = $1 FOR UPDATE", [id]);
-      const job = await lockJob(sql, id);
-      if (job?.attempt !== attempt || !["pending", "running", "canceling"].includes(job.state)) return undefined;
-      const state = job.state === "canceling" ? "canceled" : "failed";
-      return await finishJob(sql, job, { state, reason });
-    });
-    if (isQueued === undefined) continue;
+  for (const { id } of due) {
+    const ended = await database.transaction(async (sql) => await failJob(sql, id, settings.silenceSeconds));
+    if (ended === undefined) continue;
+    const { state, reason, isQueued } = ended;
     if (isQueued) database.hint("queue");
-    pod.metrics.add("jobs_ended_total", { state: "failed" });
-    settings.log("warning", "A job was ended", { job: id, reason });
+    pod.metrics.add("jobs_ended_total", { state });
+    settings.log("warning", "A job was ended", { job: id, state, reason });
   }
+}
+
+async function failJob(
+  sql: Sql,
+  id: number,
+  silenceSeconds: number,
+): Promise<(Ending & { readonly isQueued: boolean }) | undefined> {
+  await sql.query("SELECT FROM pending_jobs WHERE job_id = $1 FOR UPDATE", [id]);
+  const job = await lockJob(sql, id);
+  // After an outage many are due at once, and their runners call again while one after the other is ended.
+  const [row] = await sql.query<{ reason: string }>(
+    `SELECT CASE WHEN state <> 'pending' AND ${IS_OVERDUE} THEN 'job_execution_timeout' ELSE 'stuck_or_timeout_failure' END AS reason
+     FROM jobs WHERE id = $2 AND ${IS_GIVEN_UP}`,
+    [silenceSeconds, id],
+  );
+  if (job === undefined || row === undefined) return undefined;
+  const ending: Ending = { state: job.state === "canceling" ? "canceled" : "failed", reason: row.reason };
+  return { ...ending, isQueued: await finishJob(sql, job, ending) };
 }
 
 async function startDelayed({ database }: Pod): Promise<void> {

@@ -10,10 +10,10 @@ export function databaseTraces(sql: Sql): TraceStore {
       const [row] = await sql.query<{ state: JobState }>(
         `WITH taken AS (${TAKE_BYTES} RETURNING id, attempt, trace_resets, state),
            kept AS (INSERT INTO trace_chunks (job_id, attempt, resets, start, bytes)
-             SELECT id, attempt, trace_resets, $3, $8::bytea FROM taken
+             SELECT id, attempt, trace_resets, $8, $9::bytea FROM taken
              ON CONFLICT (job_id, attempt, resets, start) DO UPDATE SET bytes = excluded.bytes)
          SELECT state FROM taken`,
-        [...appendValues(append), append.bytes],
+        [...appendValues([append]), append.trace_size, append.bytes],
       );
       return row?.state;
     },
@@ -32,5 +32,6 @@ export function databaseTraces(sql: Sql): TraceStore {
     async remove(transaction, jobs) {
       await transaction.query("DELETE FROM trace_chunks WHERE job_id = ANY ($1::bigint[])", [jobs]);
     },
+    close: async () => {},
   };
 }

@@ -1,8 +1,11 @@
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { writeSync } from "node:fs";
+import { open, readdir, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sql } from "../database/database.ts";
 import type { JobState } from "../jobs/job.ts";
-import { appendValues, TAKE_BYTES } from "./append-condition.ts";
+import { type OpenFile, OpenFiles } from "./open-files.ts";
+import { takeTogether } from "./take-together.ts";
 import type { TraceAppend, TraceKey, TraceStore } from "./trace-store.ts";
 
 /**
@@ -11,23 +14,42 @@ import type { TraceAppend, TraceKey, TraceStore } from "./trace-store.ts";
  */
 export function fileTraces(folder: string, sql: Sql): TraceStore {
   const turns = new Map<number, Promise<unknown>>();
+  const files = new OpenFiles();
+  const take = takeTogether(sql);
+  const appendTo = async (file: OpenFile, append: TraceAppend): Promise<JobState | undefined> => {
+    // As long as nobody knows whether the bytes count, the next append has to look.
+    file.size = undefined;
+    await writeAt(file.handle, append.trace_size, append.bytes);
+    const state = await take(append);
+    if (state !== undefined) file.size = append.trace_size + append.bytes.length;
+    return state;
+  };
   return {
-    append: async (append) => await inTurn(turns, append.id, async () => await appendToFile(folder, sql, append)),
+    append: async (append) =>
+      await inTurn(turns, append.id, async () => {
+        const path = pathOf(folder, append);
+        // Without this look a late call could write over bytes that count already, or make a file for a job that was removed.
+        const size = files.sizeOf(path) ?? (await sizeOf(sql, append));
+        if (size !== append.trace_size) return undefined;
+        return await files.use(path, append.id, async (file) => await appendTo(file, append));
+      }),
     read: async (key, offset, length) => await readFrom(pathOf(folder, key), offset, length),
-    remove: async (_, jobs) => await removeFiles(folder, jobs),
+    async remove(_, jobs) {
+      const ids = new Set(jobs);
+      await files.close(ids);
+      await removeFiles(folder, ids);
+    },
+    close: async () => await files.close(),
   };
 }
 
-async function appendToFile(folder: string, sql: Sql, append: TraceAppend): Promise<JobState | undefined> {
-  // Without this look a late call could write over bytes that count already.
+/** The bytes of a trace that count, if it is the one that the append is for. */
+async function sizeOf(sql: Sql, append: TraceAppend): Promise<number | undefined> {
   const [row] = await sql.query<{ trace_size: number }>(
     "SELECT trace_size FROM jobs WHERE id = $1 AND attempt = $2 AND trace_crc = $3 AND trace_resets = $4",
     [append.id, append.attempt, append.trace_crc, append.trace_resets],
   );
-  if (row?.trace_size !== append.trace_size) return undefined;
-  await writeAt(pathOf(folder, append), append.trace_size, append.bytes);
-  const [taken] = await sql.query<{ state: JobState }>(`${TAKE_BYTES} RETURNING state`, appendValues(append));
-  return taken?.state;
+  return row?.trace_size;
 }
 
 /** Runs one piece of work after the other for each job. */
@@ -41,25 +63,17 @@ async function inTurn<T>(turns: Map<number, Promise<unknown>>, id: number, work:
   }
 }
 
-async function writeAt(path: string, offset: number, bytes: Buffer): Promise<void> {
-  await using file = await openForWriting(path);
-  for (let written = 0; written < bytes.length;) {
-    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, offset + written);
-    written += bytesWritten;
-  }
-}
+/** A thread that writes a few kilobytes costs ten times as much as the writing, and the database beside it writes in this one, too. */
+const MAX_AT_ONCE = 64 * 1024;
 
-async function openForWriting(path: string): ReturnType<typeof open> {
-  try {
-    return await open(path, "r+");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+async function writeAt(file: FileHandle, offset: number, bytes: Buffer): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    const [left, at] = [bytes.length - written, offset + written];
+    written +=
+      left <= MAX_AT_ONCE
+        ? writeSync(file.fd, bytes, written, left, at)
+        : (await file.write(bytes, written, left, at)).bytesWritten;
   }
-  await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  return await open(path, "a", 0o600).then(async (made) => {
-    await made.close();
-    return await open(path, "r+");
-  });
 }
 
 async function readFrom(path: string, offset: number, length: number): Promise<Buffer> {
@@ -75,11 +89,10 @@ async function readFrom(path: string, offset: number, length: number): Promise<B
 }
 
 // The runner may have been asked several times to send its trace anew, and each time has a file.
-async function removeFiles(folder: string, jobs: readonly number[]): Promise<void> {
-  const wanted = new Set(jobs);
-  for (const inside of new Set(jobs.map((id) => folderOf(folder, id)))) {
+async function removeFiles(folder: string, jobs: ReadonlySet<number>): Promise<void> {
+  for (const inside of new Set(Array.from(jobs, (id) => folderOf(folder, id)))) {
     const names = await readdir(inside).catch(() => []);
-    for (const name of names) if (wanted.has(Number(name.split(".", 1)))) await rm(join(inside, name), { force: true });
+    for (const name of names) if (jobs.has(Number(name.split(".", 1)))) await rm(join(inside, name), { force: true });
   }
 }
 

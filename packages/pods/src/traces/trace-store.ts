@@ -8,11 +8,14 @@ export interface TraceKey {
   readonly trace_resets: number;
 }
 
-/** Bytes to put at the end of a trace. */
-export interface TraceAppend extends TraceKey {
-  /** The size and the checksum of what is there, on which these bytes follow. */
+/** The end of a trace: the size and the checksum of what is there. */
+export interface TraceEnd extends TraceKey {
   readonly trace_size: number;
   readonly trace_crc: number;
+}
+
+/** Bytes to put at the end of a trace. */
+export interface TraceAppend extends TraceEnd {
   readonly bytes: Buffer;
   /** The checksum of all of it. */
   readonly crc: number;
@@ -29,4 +32,6 @@ export interface TraceStore {
   readonly read: (key: TraceKey, offset: number, length: number) => Promise<Buffer>;
   /** Removes the traces of jobs, of all their attempts, in the transaction that removes the jobs. */
   readonly remove: (sql: Sql, jobs: readonly number[]) => Promise<void>;
+  /** Lets go of what is open. Nobody appends any more. */
+  readonly close: () => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "@steps/model";
 import type { JobPayload } from "../job/index.ts";
 import { PAYLOAD } from "../job/index.ts";
 import {
@@ -83,8 +84,11 @@ export interface TracePatch {
 
 const POLL_TIMEOUT_MS = 300_000;
 
+const OPTION_NAMES: OptionNames<RunnerApiOptions> = { url: true, userAgent: true, tls: true, retries: true };
+
 /** Gives the calls of a runner to one server. @throws {RunnerClientError} CLIENT_CONFIG */
 export function connectRunnerApi(options: RunnerApiOptions): RunnerApi {
+  checkOptionNames("connectRunnerApi()", options, OPTION_NAMES);
   const caller = createCaller(options);
   return {
     ...registrationCalls(caller),

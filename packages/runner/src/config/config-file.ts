@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isStepsError, messageOf } from "@steps/model";
 import { makePrivateFolder } from "@steps/platform";
@@ -27,6 +27,7 @@ export function saveConfig(file: string, config: RunnersConfig): void {
     writeFileSync(draft, stringify(withoutDefaults(config), { lineWidth: 0 }), { mode: 0o600, flag: "wx" });
     renameSync(draft, file);
   } catch (error) {
+    rmSync(draft, { force: true });
     throw ioError(file, error);
   }
 }
@@ -61,7 +62,7 @@ function randomLetters(count: number): string {
 
 // The user's later settings are easier to see in a file that says nothing else.
 function withoutDefaults({ runners, ...config }: RunnersConfig): object {
-  return { ...config, runners: runners.map((runner) => prune({ ...runner, ...sectionOf(runner) })) };
+  return { ...prune(config), runners: runners.map((runner) => prune({ ...runner, ...sectionOf(runner) })) };
 }
 
 function sectionOf({ executor, docker, kubernetes, ssh }: RunnersConfig["runners"][number]): object {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "@steps/testkit";
 import { expect, test } from "vitest";
@@ -12,11 +12,23 @@ test("a configuration is written for its owner alone, and read back", () => {
   const dir = tempDir();
   const file = join(dir, "config", "runners.yml");
   expect(loadConfig(file)).toEqual(NO_RUNNERS);
-  const config = readConfig(`concurrent: 3\nrunners:\n  - name: a\n    ${RUNNER}\n    environment: {A: 1}\n`, file);
+  const config = readConfig(
+    `concurrent: 3\nstart: {log-format: json, drain-timeout: 30s}\nrunners:\n  - name: a\n    ${RUNNER}\n    environment: {A: 1}\n`,
+    file,
+  );
   saveConfig(file, config);
   expect(loadConfig(file)).toEqual(config);
   expect([statSync(file).mode & 0o777, statSync(join(dir, "config")).mode & 0o777]).toEqual([0o600, 0o700]);
   expect(readFileSync(file, "utf8")).not.toContain("docker");
+});
+
+test("a configuration that cannot be written leaves no copy with the tokens behind", () => {
+  const dir = tempDir();
+  const file = join(dir, "runners.yml");
+  mkdirSync(join(file, "inside"), { recursive: true });
+  const config = readConfig(`runners:\n  - name: a\n    ${RUNNER}\n`, file);
+  expect(() => saveConfig(file, config)).toThrow(expect.objectContaining({ code: "CONFIG_IO" }));
+  expect(readdirSync(dir)).toEqual(["runners.yml"]);
 });
 
 test("a mistake is named by its place, and no value is quoted", () => {

@@ -24,6 +24,7 @@ export function readConfig(text: string, file: string): RunnersConfig {
     check_interval: reader.number("check_interval", NO_RUNNERS.check_interval),
     unhealthy_requests_limit: reader.number("unhealthy_requests_limit", NO_RUNNERS.unhealthy_requests_limit, 1),
     unhealthy_interval: reader.number("unhealthy_interval", NO_RUNNERS.unhealthy_interval),
+    start: reader.object("start"),
     runners: reader.list("runners").map((item, index) => readRunner(item, file, `runners[${index}]`)),
   };
   reader.refuseOthers();

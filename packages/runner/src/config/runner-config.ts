@@ -10,10 +10,12 @@ export interface RunnersConfig {
   readonly concurrent: number;
   /** The least time between two requests of a runner that was given no job. */
   readonly check_interval: number;
-  /** So many requests in a row that the server refuses switch a runner off. */
+  /** A runner is switched off when the server has refused this many of its requests in a row. */
   readonly unhealthy_requests_limit: number;
   /** How long it is off then. */
   readonly unhealthy_interval: number;
+  /** Flags of `runner-bridge start` by their names, which the command reads itself. */
+  readonly start?: object | undefined;
   readonly runners: readonly RunnerConfig[];
 }
 

@@ -11,6 +11,7 @@ import {
   type WantedContainers,
 } from "@steps/job-containers";
 import { RunnerError } from "../runner-error.ts";
+import { dialWhileThere } from "./dial-while-there.ts";
 import { containerProgram } from "./container-program.ts";
 import type { Executor, JobPlace, PlacedJob } from "./executor.ts";
 import { absoluteFolder, projectPath, slotPath } from "./job-paths.ts";
@@ -52,7 +53,8 @@ export const dockerExecutor: Executor = {
 };
 
 function placeOf(containers: Awaited<ReturnType<typeof openContainers>>): JobPlace {
-  return { dial: containers.dial, env: containers.image.env, problem: () => containers.problem() };
+  const problem = (): Promise<string | undefined> => containers.problem();
+  return { dial: dialWhileThere(containers.dial, problem), env: containers.image.env, problem };
 }
 
 function findCli(): ContainerCli {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { basename, posix } from "node:path";
-import { ClientError } from "@steps/client";
 import { dialKubernetes } from "@steps/dial";
 import { awaitArguments, PROGRAM, readPrepared, SOCKET } from "@steps/job-containers";
 import { createKubernetesAccess, kubernetesObjects, type KubernetesObjects, runExec } from "@steps/kubernetes";
+import { dialWhileThere } from "./dial-while-there.ts";
 import type { Executor, JobPlace, PlacedJob, SweptRunner } from "./executor.ts";
 import { isHostName, JOB_CONTAINER, podManifest } from "../kubernetes/pod-manifest.ts";
 import { secretManifest } from "../kubernetes/pod-secret.ts";
@@ -18,7 +18,7 @@ const CACHE_DIR = "/cache";
 const SERVICES_MS = 30_000;
 const EXEC_MS = 30_000;
 const LOOK_MS = 15_000;
-/** What a job needs besides its own time: images, and the grace at its end. */
+/** The time that a job may need besides its own: images, and the grace at its end. */
 const SPARE_SECONDS = 3600;
 
 /**
@@ -140,16 +140,7 @@ function placeOf(job: PlacedJob, pod: string): JobPlace {
     ...(context !== undefined && { context }),
   });
   return {
-    async dial(signal) {
-      try {
-        return await dial(signal);
-      } catch (cause) {
-        const found = signal.aborted ? undefined : await problem().catch(() => undefined);
-        // No pod comes back: there is nothing to wait for.
-        if (found !== undefined) throw new ClientError("CONNECTION_LOST", found, { cause });
-        throw cause;
-      }
-    },
+    dial: dialWhileThere(dial, problem),
     env: {},
     problem,
   };

@@ -8,8 +8,8 @@ import { absoluteFolder, projectPath, slotPath } from "./job-paths.ts";
 const DIR = "/var/tmp/runner-bridge";
 
 /**
- * Jobs on another machine, where a service runs (`step-runner serve`). It knows all jobs by their ids, so that a lost connection, and
- * a runner that was killed, find them again.
+ * Jobs on another machine, in the service of the user there, which is started if need be. It knows all jobs by their ids, so that a
+ * lost connection, and a runner that was killed, find them again.
  */
 export const sshExecutor: Executor = {
   sharesService: true,
@@ -49,6 +49,7 @@ function dialerOf(ssh: SshConfig): SshDialer {
     identityFiles: ssh.identity_files.length === 0 ? undefined : ssh.identity_files,
     knownHostsFiles: ssh.known_hosts_file === undefined ? undefined : [ssh.known_hosts_file],
     socket: ssh.socket,
+    startsService: true,
   });
   dialers.set(key, dialer);
   return dialer;

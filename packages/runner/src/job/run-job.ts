@@ -1,5 +1,6 @@
 import { ClientError, closeJob, followJob, type JobOutcome, type JobRequest, runAndFollow } from "@steps/client";
 import { isStepsError, messageOf } from "@steps/model";
+import type { Log, LogLevel } from "@steps/model/operation";
 import type { RunnerApi } from "@steps/runner-api/client";
 import type { RunnerConfig } from "../config/runner-config.ts";
 import type { Executor, JobPlace, PlacedJob, RunnerPlace } from "../executors/executor.ts";
@@ -20,7 +21,7 @@ export interface JobContext {
   readonly api: RunnerApi;
   readonly systemId: string;
   readonly pace?: UploadPace | undefined;
-  readonly warn: (text: string) => void;
+  readonly log: Log;
   /** Jobs that run are cancelled, and their servers are told. */
   readonly cancel: AbortSignal;
   /** Nothing more is waited for: what is on the disk is taken up by the next process. */
@@ -32,11 +33,11 @@ export type JobWork = "success" | "failed" | "not-ours" | "left";
 
 /** Does a job from where it stands on the disk to its end, which the server has heard of. @throws the error of the system for the disk */
 export async function runJob(context: JobContext, job: StoredJob): Promise<JobWork> {
-  const { api, config, leave, warn } = context;
+  const { api, config, leave, log } = context;
   const { payload } = job.record;
   const info = runnerInfo(config);
   if (job.record.phase === "received") {
-    const isOurs = await acknowledge({ api, payload, info, warn, signal: AbortSignal.any([context.cancel, leave]) });
+    const isOurs = await acknowledge({ api, payload, info, log, signal: AbortSignal.any([context.cancel, leave]) });
     if (!isOurs) {
       job.remove();
       return "not-ours";
@@ -45,14 +46,17 @@ export async function runJob(context: JobContext, job: StoredJob): Promise<JobWo
   }
   using trace = new TraceFile(job.folder, config.output_limit * 1024);
   const running = new RunningJob(context, job, trace);
-  const upload = new TraceUpload({ api, payload, info, trace, warn, onStop: (how) => running.stop(how) }, context.pace);
+  const upload = new TraceUpload({ api, payload, info, trace, log, onStop: (how) => running.stop(how) }, context.pace);
   const uploading = upload.run();
+  // A disk that fails is told at the end of the job, and must not end the jobs of others before.
+  uploading.catch(() => undefined);
   const end = await running.run();
   if (end === undefined) return "left";
   const told = await upload.finish(end, leave);
   await uploading;
   if (told === "given-up" && leave.aborted) return "left";
-  if (told === "given-up") warn(`The server was not told how job ${payload.id} ended: ${end.state}`);
+  if (told === "given-up")
+    log("warning", "The server was not told how a job ended", { job: payload.id, state: end.state });
   job.remove();
   return end.state;
 }
@@ -102,7 +106,7 @@ class RunningJob {
       // The service of others would keep it for a while; that of the job alone goes with it.
       if (executor.sharesService) await this.#close?.().catch(() => undefined);
       await executor.remove(this.#placed({})).catch((error: unknown) => {
-        this.#context.warn(`Something of job ${this.#job.record.payload.id} may be left: ${messageOf(error)}`);
+        this.#tell("warning", "Something of a job may be left", messageOf(error));
       });
       return end;
     } finally {
@@ -112,19 +116,28 @@ class RunningJob {
 
   async #toEnd(): Promise<JobEnd | undefined> {
     const { config, systemId, leave } = this.#context;
-    this.#lines.begin(config, systemId);
     let end: JobEnd;
     try {
+      this.#lines.begin(config, systemId);
       end = await this.#work();
     } catch (error) {
       if (leave.aborted) return undefined;
       if (!isStepsError(error) && !this.#cancel.signal.aborted)
-        this.#context.warn((error as Error).stack ?? messageOf(error));
+        this.#tell("error", "A job met a mistake of the runner", (error as Error).stack ?? messageOf(error));
       end = this.#cancel.signal.aborted ? cancelledBy(this.#canceller) : endOfError(error);
     }
-    this.#lines.end(end);
-    this.#job.update({ phase: "ended", end });
+    try {
+      this.#lines.end(end);
+      this.#job.update({ phase: "ended", end });
+    } catch (error) {
+      // A process that is started again would find the job running. The server is told its end all the same.
+      this.#tell("error", "The end of a job cannot be kept on the disk", messageOf(error));
+    }
     return end;
+  }
+
+  #tell(level: LogLevel, message: string, reason: string): void {
+    this.#context.log(level, message, { job: this.#job.record.payload.id, reason });
   }
 
   async #work(): Promise<JobEnd> {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { KubernetesError, type KubernetesObject, type KubernetesObjects } from "@steps/kubernetes";
+import { MAX_TIMER_MS } from "@steps/model";
 import { RunnerError } from "../runner-error.ts";
 import { fieldsOf, podState, textOf } from "./pod-state.ts";
 
@@ -57,7 +58,7 @@ export async function removePod(objects: KubernetesObjects, name: string): Promi
 }
 
 interface Wait {
-  /** Of `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly end: number;
   readonly start: PodStart;
 }
@@ -68,7 +69,7 @@ async function makePod(objects: KubernetesObjects, plan: PodPlan, { signal, say 
   if (known !== undefined && podState(known).kind !== "failed") return await own(objects, plan, known, signal);
   if (known !== undefined) await untilGone(objects, name, signal);
   if (plan.secret !== undefined && (await objects.create("secrets", plan.secret, signal)) === undefined) {
-    // What a killed process has left may be of another time.
+    // The rest of a killed process may be of another time.
     await objects.remove({ kind: "secrets", name }, 0, signal);
     await objects.create("secrets", plan.secret, signal);
   }
@@ -127,7 +128,7 @@ async function nextNews(
   name: string,
   { version, leftMs, signal }: { readonly version: string; readonly leftMs: number; readonly signal: AbortSignal },
 ): Promise<KubernetesObject | undefined> {
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]);
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(leftMs), MAX_TIMER_MS))]);
   const news = await objects.next({ kind: "pods", name }, version, soon).catch(() => undefined);
   signal.throwIfAborted();
   if (news === undefined && !soon.aborted)

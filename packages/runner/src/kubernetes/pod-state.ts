@@ -2,7 +2,7 @@ import type { KubernetesObject } from "@steps/kubernetes";
 import { printable } from "@steps/model/bounded-text";
 import { INIT_CONTAINER, JOB_CONTAINER } from "./pod-manifest.ts";
 
-/** What has become of a pod: it runs, it waits for something, or it never will run (any more). */
+/** The state of a pod: it runs, it waits for something, or it will never run (any more). */
 export type PodState =
   | { readonly kind: "runs" }
   | { readonly kind: "waits"; readonly why: string }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isStepsError, messageOf } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import type { JobAnswer, RunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
 import type { RunnerConfig } from "../config/runner-config.ts";
@@ -20,7 +21,7 @@ export interface PolledRunner {
   readonly checkIntervalMs: number;
   /** Takes a job; its right is the job's to release. */
   readonly onJob: (payload: JobPayload, right: Right) => void;
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 /**
@@ -30,7 +31,8 @@ export interface PolledRunner {
 export async function pollRunner(runner: PolledRunner, signal: AbortSignal): Promise<void> {
   let lastUpdate: string | undefined;
   const told = { last: "" };
-  const asked = { ...runner, log: (text: string): void => sayOnce(runner, told, text) };
+  const log: Log = (...line) => sayOnce(runner, told, line);
+  const asked = { ...runner, log };
   while (!signal.aborted) {
     const right = await takeRight(runner, signal);
     if (right === undefined) return;
@@ -47,8 +49,9 @@ export async function pollRunner(runner: PolledRunner, signal: AbortSignal): Pro
 }
 
 // A server that is down for hours fills no log.
-function sayOnce({ log }: PolledRunner, told: { last: string }, text: string): void {
-  if (text !== told.last) log(text);
+function sayOnce({ log }: PolledRunner, told: { last: string }, line: Parameters<Log>): void {
+  const text = JSON.stringify(line);
+  if (text !== told.last) log(...line);
   told.last = text;
 }
 
@@ -62,6 +65,9 @@ async function takeRight(
 
 /** How long the answer to a request is waited for when the runner ends: a server holds one for a minute. */
 const LAST_WORD_MS = 5_000;
+const NO_JOB = "A runner got no job";
+const REFUSED = "A runner is refused: its token is not valid";
+const REFUSED_FOR_NOW = `${REFUSED}; it does not ask again for a while`;
 
 async function ask(
   runner: PolledRunner,
@@ -70,6 +76,7 @@ async function ask(
 ): Promise<JobAnswer | undefined> {
   const { api, systemId, health, log } = runner;
   const config = runner.config();
+  const facts = { runner: config.name, url: config.url };
   const cut = new AbortController();
   const onAbort = (): void => void setTimeout(() => cut.abort(), LAST_WORD_MS).unref();
   signal.addEventListener("abort", onAbort, { once: true });
@@ -77,21 +84,18 @@ async function ask(
     const request = { token: config.token, system_id: systemId, last_update: lastUpdate, info: runnerInfo(config) };
     const answer = await api.requestJob(request, { signal: cut.signal });
     if (answer.status === 403) {
-      const isOff = health.noteRefused();
-      const off = isOff ? "; it does not ask again for a while" : "";
-      log(`Runner "${config.name}" is refused by ${config.url}: its token is not valid${off}`);
+      log("warning", health.noteRefused() ? REFUSED_FOR_NOW : REFUSED, facts);
       return answer;
     }
     health.noteHealthy();
     if (answer.status !== 201 && answer.status !== 204 && answer.status !== 409) {
-      const said = answer.message === undefined ? "" : ` (${answer.message})`;
-      log(`Runner "${config.name}" got no job: ${config.url} answered ${answer.status}${said}`);
+      log("warning", NO_JOB, { ...facts, status: answer.status, reason: answer.message });
     }
     return answer;
   } catch (error) {
     if (!isStepsError(error)) throw error;
     if (error.code === "CLIENT_CONFIG") health.noteRefused();
-    if (error.code !== "CANCELLED") log(`Runner "${config.name}" got no job: ${messageOf(error)}`);
+    if (error.code !== "CANCELLED") log("warning", NO_JOB, { ...facts, reason: messageOf(error) });
     return undefined;
   } finally {
     signal.removeEventListener("abort", onAbort);

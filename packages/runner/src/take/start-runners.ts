@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "@steps/model";
+import { checkOptionNames, type OptionNames, messageOf } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import { makePrivateFolder, takeTurn } from "@steps/platform";
 import type { RunnerApi, RunnerApiOptions } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
@@ -21,8 +22,8 @@ import { type Right, Rights } from "./rights.ts";
 /** How the runners of a configuration are started. */
 export interface StartOptions extends RunnerPlace {
   readonly configFile: string;
-  /** Told what happens, a line each; no secrets are in it. */
-  readonly log: (text: string) => void;
+  /** Takes what happens to jobs and runners. */
+  readonly log: Log;
   /** Aborted: no more jobs are taken, and those that run are waited for. */
   readonly drain: AbortSignal;
   /** Aborted: jobs that run are cancelled, and their servers are told. */
@@ -38,12 +39,25 @@ export interface StartOptions extends RunnerPlace {
 /** The numbers of jobs by what became of them. */
 export type WorkCounts = Readonly<Record<JobWork, number>>;
 
+const OPTION_NAMES: OptionNames<StartOptions> = {
+  configFile: true,
+  log: true,
+  drain: true,
+  cancel: true,
+  leave: true,
+  pace: true,
+  retries: true,
+  stateDir: true,
+  stepRunner: true,
+};
+
 /**
  * Takes jobs for all runners of the configuration, and takes up those that an earlier process has left, until it is told to end.
  *
  * @throws {RunnerError} CONFIG_INVALID, CONFIG_IO, RUNNER_BUSY when another process does so with this state directory
  */
 export async function startRunners(options: StartOptions): Promise<WorkCounts> {
+  checkOptionNames("startRunners()", options, OPTION_NAMES);
   makePrivateFolder(options.stateDir);
   const leave = await onlyOne(options.stateDir);
   try {
@@ -96,17 +110,18 @@ class RunnerProcess {
     const { log, drain } = this.#options;
     const { concurrent, runners } = this.#config;
     if (runners.length > concurrent) {
-      log(
-        `${runners.length} runners share ${concurrent} jobs at once: each waits until the requests of others are answered`,
-      );
+      log("warning", "There are more runners than jobs at once: each waits until the requests of others are answered", {
+        runners: runners.length,
+        concurrent,
+      });
     }
     this.#takeUp();
     const sweeps = [...this.#runners.values()].map((taken) => this.#sweep(taken));
     const polls = [...this.#runners].flatMap(([key, taken]) => this.#polls(key, taken));
     const rotations = [...this.#runners.values()].map((taken) => this.#keepToken(taken));
-    log(`Taking jobs for ${runners.length} ${runners.length === 1 ? "runner" : "runners"}, ${concurrent} at once`);
+    log("info", "Taking jobs", { runners: runners.length, concurrent });
     await Promise.all([...polls, ...rotations, ...sweeps]);
-    if (this.#jobs.size > 0 && drain.aborted) log(`Waiting for ${this.#jobs.size} jobs`);
+    if (this.#jobs.size > 0 && drain.aborted) log("info", "Waiting for jobs that run", { jobs: this.#jobs.size });
     while (this.#jobs.size > 0) await Promise.all(this.#jobs);
     for (const { api, config } of this.#runners.values()) {
       api.close();
@@ -142,10 +157,10 @@ class RunnerProcess {
       const taken = this.#runners.get(job.record.runner);
       const { id } = job.record.payload;
       if (taken === undefined) {
-        this.#options.log(`Job ${id} waits on the disk: its runner is not configured any more`);
+        this.#options.log("warning", "Job waits on the disk: its runner is not configured any more", { job: id });
         continue;
       }
-      this.#options.log(`Job ${id} is taken up again`);
+      this.#options.log("info", "Job is taken up again", { job: id, runner: taken.config.name });
       taken.slots.add(job.record.slot);
       this.#work(taken, job, this.#rights.take(job.record.runner));
     }
@@ -159,9 +174,12 @@ class RunnerProcess {
       const isKept = (attempt: string): boolean => isStored(this.#jobsDir, attempt);
       const executor = await findExecutor(config.executor);
       for (const name of (await executor.sweep?.({ config, place, systemId: this.#systemId, isKept })) ?? [])
-        log(`Removed what was left of an earlier process: ${name}`);
+        log("info", "Removed what was left of an earlier process", { name });
     } catch (error) {
-      log(`What an earlier process of "${config.name}" may have left was not looked for: ${messageOf(error)}`);
+      log("warning", "What an earlier process may have left was not looked for", {
+        runner: config.name,
+        reason: messageOf(error),
+      });
     }
   }
 
@@ -170,11 +188,11 @@ class RunnerProcess {
     try {
       const job = storeJob(this.#jobsDir, { runner: key, payload, slot });
       taken.slots.add(slot);
-      this.#options.log(`Job ${payload.id} was received by "${taken.config.name}"`);
+      this.#options.log("info", "Job was received", { job: payload.id, runner: taken.config.name });
       this.#work(taken, job, right);
     } catch (error) {
       // Without a place on the disk it is not begun, and the server offers it to another runner.
-      this.#options.log(`Job ${payload.id} cannot be kept: ${messageOf(error)}`);
+      this.#options.log("error", "Job cannot be kept", { job: payload.id, reason: messageOf(error) });
       right.release();
     }
   }
@@ -194,13 +212,13 @@ class RunnerProcess {
     try {
       const executor = await findExecutor(config.executor);
       const place = { stateDir, stepRunner };
-      const context = { config, executor, place, api, systemId: this.#systemId, pace, warn: log, cancel, leave };
+      const context = { config, executor, place, api, systemId: this.#systemId, pace, log, cancel, leave };
       const work = await runJob(context, job);
       this.#counts[work] += 1;
-      log(`Job ${id} ${SENTENCES[work]}`);
+      log("info", `Job ${SENTENCES[work]}`, { job: id, runner: config.name });
     } catch (error) {
       this.#counts.left += 1;
-      log(`Job ${id} is left on the disk: ${messageOf(error)}`);
+      log("error", "Job is left on the disk", { job: id, reason: messageOf(error) });
     }
   }
 
@@ -214,9 +232,10 @@ class RunnerProcess {
           const before = taken.config;
           taken.config = await rotateToken(before, taken.api);
           replaceRunner(configFile, before, taken.config);
-          log(`The token of "${taken.config.name}" was exchanged`);
+          log("info", "The token of a runner was exchanged", { runner: taken.config.name });
         } catch (error) {
-          log(messageOf(error));
+          const reason = messageOf(error);
+          log("warning", "The token of a runner was not exchanged", { runner: taken.config.name, reason });
         }
       }
       await delay(isDue ? RETRY_MS : CHECK_MS, undefined, { signal: drain }).catch(() => undefined);

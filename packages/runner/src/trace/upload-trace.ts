@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { reasonFor, STOPPING } from "@steps/runner-api";
 import type { JobStateAnswer, RunnerApi } from "@steps/runner-api/client";
 import { isStepsError } from "@steps/model";
+import type { Log } from "@steps/model/operation";
 import type { JobPayload } from "@steps/runner-api/job";
 import type { JobUpdate, RunnerInfo } from "@steps/runner-api/messages";
 import { formatChecksum } from "@steps/runner-api/trace";
@@ -16,8 +17,8 @@ export interface UploadedJob {
   readonly trace: Pick<TraceFile, "size" | "crc" | "read" | "onChange">;
   /** The server wants the job to end: by itself after what it does when cancelled, or at once. */
   readonly onStop: (how: "gracefully" | "now") => void;
-  /** Says what goes wrong with the uploads, for the log of the runner. */
-  readonly warn: (text: string) => void;
+  /** Takes what goes wrong with the uploads. */
+  readonly log: Log;
 }
 
 /** The times of an upload, in milliseconds. Tests have shorter ones. */
@@ -65,7 +66,7 @@ export class TraceUpload {
     this.#intervalMs = pace.intervalMs;
   }
 
-  /** Uploads what there is at the pace of the server, until `finish()` or the server refuses. Never rejects. */
+  /** Uploads what there is at the pace of the server, until `finish()` or the server refuses. @throws the error of the system for the trace on the disk */
   async run(): Promise<void> {
     this.#job.trace.onChange(() => this.#wake?.());
     while (!this.#stop.signal.aborted && !this.#isRefused) {
@@ -76,7 +77,7 @@ export class TraceUpload {
     }
   }
 
-  /** Sends the rest of the trace and then the end of the job, as often as the server needs. Never rejects. */
+  /** Sends the rest of the trace and then the end of the job, as often as the server needs. @throws the error of the system for the trace on the disk */
   async finish(end: JobEnd, signal: AbortSignal): Promise<Told> {
     this.#stop.abort();
     this.#wake?.();
@@ -93,7 +94,7 @@ export class TraceUpload {
         this.#sent = 0;
       } else {
         failures += 1;
-        this.#job.warn(`The end of job ${this.#job.payload.id} was not taken: ${describe(answer)}`);
+        this.#warn("The end of a job was not taken", describe(answer));
         await this.#sleep(this.#retryMs(failures), signal);
       }
     }
@@ -138,7 +139,7 @@ export class TraceUpload {
     if (answer.status === 202) this.#sent = answer.stored ?? this.#sent + bytes.length;
     else if (answer.status === 416) this.#sent = answer.stored ?? 0;
     else {
-      this.#job.warn(`The trace of job ${payload.id} was not taken: ${describe(answer)}`);
+      this.#warn("The trace of a job was not taken", describe(answer));
       this.#failures += 1;
       return false;
     }
@@ -164,9 +165,13 @@ export class TraceUpload {
     } catch (error) {
       if (!isStepsError(error)) throw error;
       this.#failures += 1;
-      if (error.code !== "CANCELLED") this.#job.warn(error.message);
+      if (error.code !== "CANCELLED") this.#warn("The server was not told of a job", error.message);
       return undefined;
     }
+  }
+
+  #warn(message: string, reason: string): void {
+    this.#job.log("warning", message, { job: this.#job.payload.id, reason });
   }
 
   #heed({ status, jobStatus = "", intervalSeconds }: JobStateAnswer): void {

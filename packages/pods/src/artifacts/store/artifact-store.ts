@@ -16,7 +16,7 @@ export interface ArtifactWriter {
   discard(): Promise<void>;
 }
 
-/** Where the files of artifacts are, each under a name that is never used again. */
+/** The store of the files of artifacts, each under a name that is never used again. */
 export interface ArtifactStore {
   /** Begins a file. @throws the error of the system */
   begin(object: string): Promise<ArtifactWriter>;

@@ -4,7 +4,7 @@ import { fileStore } from "./file-store.ts";
 import { readS3Settings } from "./s3-settings.ts";
 import { checkS3, s3Store } from "./s3-store.ts";
 
-/** Where a pod's artifacts go. */
+/** The store of a pod's artifacts. */
 export interface StoreOptions {
   /** `s3://…`. Absent: the folder. */
   readonly address: string | undefined;

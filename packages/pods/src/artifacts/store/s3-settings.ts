@@ -9,7 +9,7 @@ export interface S3Settings {
   readonly base: string;
   /** The URL of the bucket alone. */
   readonly bucket: string;
-  /** Of all names of objects; it ends with a slash, or is empty. */
+  /** The prefix of all names of objects; it ends with a slash, or is empty. */
   readonly prefix: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -24,7 +24,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const KEYS: ReadonlySet<string> = new Set(["endpoint", "region", "addressing", "redirect"]);
 
 /**
- * Reads `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&addressing=path|virtual&redirect=true|false]`. What it does not say comes
+ * Reads `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&addressing=path|virtual&redirect=true|false]`. The rest comes
  * from the variables that AWS's tools have: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_DEFAULT_REGION`;
  * credentials from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` alone.
  *

@@ -89,6 +89,15 @@ hand: {stage: test, script: [echo hand], when: manual}
     expect(code).toBe(7);
   });
 
+  test("tells once, below the table, the end of the output of a job that failed", async () => {
+    const { code, stderr } = await podRun([projectWith("a: {script: [seq 30, exit 3]}\n"), "--progress", "plain"]);
+    expect(code).toBe(3);
+    const [, explained] = stderr.split("a: exit code 3\n");
+    const lines = Array.from({ length: 10 }, (_, i) => `  | ${i + 21}\n`).join("");
+    expect(explained).toMatch(/^  the end of its output:\n(?:  \| \d+\n){10}  hint: pod trace \d+ shows all of it\n$/);
+    expect(explained).toContain(lines);
+  });
+
   test("prints a report for programs, and nothing else on standard output", async () => {
     const folder = projectWith("a: {script: [echo hi]}\nb: {script: [echo hand], when: manual}\n");
     const { code, stdout } = await podRun([folder, "--start", "b", "--report", "json", "--project", "group/app"]);

@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { connectRunnerApi, type RunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { podOfId } from "@steps/pod-tokens";
+import { freePort } from "@steps/testkit";
 import { openDatabase } from "../src/database/open-database.ts";
 import { type DaemonOptions, type LinkView, type RunnerView, serveDaemon } from "../src/index.ts";
 import type { ClaimAnswer } from "../src/link/messages.ts";
@@ -20,14 +19,6 @@ import {
 } from "./pod-harness.ts";
 
 const job = { name: "job", stage: "test", payload: {} };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Everything that daemon and pods have told, with what no line may hold. */
 const told: string[] = [];
@@ -118,7 +109,7 @@ describe.each(databaseKinds)("a daemon and two pods, with %s", (kind) => {
   const offered = async (...counts: readonly number[]): Promise<void> => {
     await until(async () => JSON.stringify(await offersOf()) === JSON.stringify(counts));
   };
-  /** What a daemon sends to a pod, as whoever has the token of the link may send it. */
+  /** The messages of a daemon to a pod, as anybody with the token of the link could send them. */
   const claim = async (
     pod: TestPod,
     token: string,

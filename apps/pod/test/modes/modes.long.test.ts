@@ -3,29 +3,26 @@ import { crc32 } from "node:zlib";
 import type { JobView, PipelineView, RunnerView } from "@steps/pods";
 import { connectRunnerApi, type RunnerApi } from "@steps/runner-api/client";
 import type { JobPayload } from "@steps/runner-api/job";
-import type { RunnerInfo } from "@steps/runner-api/messages";
+import { runnerInfo } from "@steps/testkit";
+import { hasPostgres, type PostgresServer, startPostgres } from "@steps/testkit/postgres-server";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAEMON, type ProgramName, until, World } from "./world.ts";
 
-// Three databases are made first, which takes a minute where others work, too.
+// Six processes start first, which takes long where others work, too.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 });
 
-const info: RunnerInfo = {
-  name: "test",
-  version: "1",
-  revision: "",
-  platform: "linux",
-  architecture: "amd64",
-  executor: "shell",
-  shell: "bash",
-  labels: {},
-  config: {},
-  features: { two_phase_job_commit: true, cancelable: true, cancel_gracefully: true },
-};
+const info = runnerInfo({ trace_reset: false });
 
 const world = new World();
-beforeAll(async () => await world.open());
-afterAll(async () => await world.close());
+let postgres: PostgresServer | undefined;
+beforeAll(async () => {
+  postgres = hasPostgres ? await startPostgres() : undefined;
+  await world.open(postgres?.createDatabase());
+});
+afterAll(async () => {
+  await world.close();
+  await postgres?.remove();
+});
 
 /** One way of runners to their jobs: the URL that a runner of a pod is given, and where runners of the instance belong. */
 interface Mode {
@@ -47,7 +44,7 @@ const modes: readonly Mode[] = [
   },
 ];
 
-const podUrl = (pod: number): string => world.urlOf(pod === 1 ? "pod 1" : "pod 2");
+const podUrl = (pod: number): string => world.urlOf(`pod ${pod as 1 | 2 | 3}`);
 const text = Buffer.from("one line\nand another\n");
 const checksumOf = (bytes: Buffer): string => `crc32:${crc32(bytes).toString(16).padStart(8, "0")}`;
 let tags = 0;
@@ -240,6 +237,43 @@ describe.each(modes)("mode $name", ({ urlOf, homeOf, router }) => {
       expect(next.id).toBe(later);
       expect(await say(runner, next, "success")).toMatchObject({ status: 200 });
       if (name === "daemon" && homeOf(2) !== DAEMON) await world.start(name);
+    },
+  );
+
+  test.skipIf(!hasPostgres)(
+    "the database of a pod may go away: its runners are asked to try again, others go on, and then it goes on",
+    async () => {
+      const runner = await createRunner(3);
+      const { api } = runner;
+      const id = await runner.createJob();
+      const later = await runner.createJob();
+      const { token } = await runner.take();
+      const send = async (method: string, path: string, token: string, body: object): Promise<Response> =>
+        await fetch(`${urlOf(3)}/api/v4${path}`, { method, body: JSON.stringify({ token, ...body }) });
+      const update = async (): Promise<Response> => await send("PUT", `/jobs/${id}`, token, { state: "running" });
+      expect((await update()).status).toBe(200);
+      expect(await api.patchTrace(id, { token, offset: 0, bytes: text })).toMatchObject({ status: 202 });
+      await postgres?.kill();
+      const refused = await update();
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+      const asked = await send("POST", "/jobs/request", runner.token, { info });
+      // A daemon has its own database: it only finds nobody who has the job.
+      expect(asked.status).toBe(homeOf(3) === DAEMON ? 204 : 503);
+      const other = await createRunner(1);
+      const elsewhere = await other.createJob();
+      const payload = await other.take();
+      expect(payload.id).toBe(elsewhere);
+      expect(await say(other, payload, "success")).toMatchObject({ status: 200 });
+      await postgres?.start();
+      expect(await until(async () => (await update()).status === 200)).toBe(true);
+      const whole = Buffer.concat([text, text]);
+      expect(await api.patchTrace(id, { token, offset: 0, bytes: whole })).toMatchObject({ status: 202 });
+      const output = { checksum: checksumOf(whole), bytesize: whole.length };
+      expect(await api.updateJob(id, { token, info, state: "success", output })).toMatchObject({ status: 200 });
+      expect(await world.trace(3, id)).toBe(whole.toString());
+      const next = await runner.take();
+      expect(next.id).toBe(later);
+      expect(await say(runner, next, "success")).toMatchObject({ status: 200 });
     },
   );
 

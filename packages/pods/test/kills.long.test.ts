@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { tempDir } from "@steps/testkit";
 import type { JobPayload } from "@steps/runner-api/job";
 import { connectRunnerApi } from "@steps/runner-api/client";
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
+import { findArchive, makeData } from "../src/database/make-data.ts";
 import { databaseKinds, useDatabase } from "./databases.ts";
 import { callAdmin, emptyState, runnerInfo, takeJob, until } from "./pod-harness.ts";
-import { type PodProcess, startProcess } from "./pod-process.ts";
+import { endPod, type PodProcess, spawnPod, startProcess } from "./pod-process.ts";
 import { hasPostgres } from "@steps/testkit/postgres-server";
 
 const jobsOf = (count: number) =>
@@ -94,6 +98,45 @@ test("a state directory is that of one process, until the process is gone", asyn
   await first.kill();
   const second = await startProcess({ stateDir });
   expect((await second.admin("GET", "/runners")).status).toBe(200);
+});
+
+test("an embedded database whose making was cut off is made anew", async () => {
+  const stateDir = tempDir("pod-begun-");
+  const folder = join(stateDir, "database");
+  mkdirSync(join(folder, "begun-1", "data"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "begun-1", "data", "PG_VERSION"), "");
+  const pod = await startProcess({ stateDir });
+  expect((await pod.admin("GET", "/runners")).status).toBe(200);
+  expect(readdirSync(folder).toSorted()).toEqual(["data", "pod.lock"]);
+});
+
+test("a pod that is killed while its database is unpacked has a whole one at its next start", async () => {
+  for (const ms of [0, 50, 150]) {
+    const stateDir = tempDir("pod-unpacked-");
+    const folder = join(stateDir, "database");
+    const cut = spawnPod({ stateDir });
+    await until(() => Promise.resolve(existsSync(folder) && readdirSync(folder).some((name) => name !== "pod.lock")));
+    await sleep(ms);
+    await endPod(cut, "SIGKILL");
+    const pod = await startProcess({ stateDir });
+    expect((await pod.admin("GET", "/runners")).status).toBe(200);
+    expect(readdirSync(folder).toSorted()).toEqual(["data", "pod.lock"]);
+  }
+});
+
+test("an archive of a database that is damaged is passed over, and the database made anew", async () => {
+  const folder = tempDir("pod-damaged-");
+  const archive = findArchive();
+  if (archive === undefined) throw new Error("The build has made no archive: node scripts/setup.mjs");
+  const damaged = join(folder, "damaged.br");
+  writeFileSync(damaged, readFileSync(archive).subarray(0, 1_000_000));
+  await makeData(folder, join(folder, "data"), damaged);
+  expect(readdirSync(folder).toSorted()).toEqual(["damaged.br", "data"]);
+  const unpacked = tempDir("pod-unpacked-");
+  await makeData(unpacked, join(unpacked, "data"), archive);
+  const filesOf = (root: string): readonly string[] =>
+    readdirSync(root, { recursive: true, encoding: "utf8" }).toSorted();
+  expect(filesOf(join(unpacked, "data"))).toEqual(filesOf(join(folder, "data")));
 });
 
 test("the token of one pod is worth as little at another as garbage, and the database of one is refused by another", async () => {

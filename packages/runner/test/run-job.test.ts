@@ -1,0 +1,67 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { connectRunnerApi } from "@steps/runner-api/client";
+import { PAYLOAD } from "@steps/runner-api/job";
+import { startRunnerServer, tempDir } from "@steps/testkit";
+import { expect, test } from "vitest";
+import { readConfig } from "../src/config/read-config.ts";
+import type { Executor } from "../src/executors/executor.ts";
+import { storeJob } from "../src/job/job-store.ts";
+import { runJob } from "../src/job/run-job.ts";
+
+const PACE = { intervalMs: 5, keepAliveMs: 10, firstRetryMs: 5, longestRetryMs: 20 };
+const NEVER = new AbortController().signal;
+
+test("the server is told the end of a job whose record cannot be written any more, and its place is removed", async () => {
+  await using server = await startRunnerServer();
+  server.traceInterval = 0;
+  const served = server.queue({ id: 5, token: "job" });
+  const api = connectRunnerApi({
+    url: server.url,
+    userAgent: "test",
+    retries: { attempts: 1, firstDelayMs: 1, longestDelayMs: 1 },
+  });
+  const payload = PAYLOAD.readValue({
+    id: 5,
+    token: "job",
+    features: {},
+    steps: [{ name: "script", script: ["true"] }],
+  });
+  const stateDir = tempDir();
+  const job = storeJob(join(stateDir, "jobs"), { runner: "r", payload, slot: 0 });
+  const removed: string[] = [];
+  const executor: Executor = {
+    sharesService: false,
+    folders: () => ({ buildsDir: "/b", projectDir: "/b/p", cacheDir: undefined }),
+    open({ folder }) {
+      rmSync(join(folder, "job.json"));
+      mkdirSync(join(folder, "job.json"));
+      return Promise.reject(new Error("no place"));
+    },
+    remove: ({ folder }) => Promise.resolve(void removed.push(folder)),
+  };
+  const text = `runners: [{name: n, url: "${server.url}", token: glrt-x, executor: host}]`;
+  const [config] = readConfig(text, "runners.yml").runners;
+  if (config === undefined) throw new Error("There is no runner");
+  const told: string[] = [];
+  const work = await runJob(
+    {
+      config,
+      executor,
+      place: { stateDir, stepRunner: "/nowhere" },
+      api,
+      systemId: "s_000000000000",
+      pace: PACE,
+      log: (_level, message) => void told.push(message),
+      cancel: NEVER,
+      leave: NEVER,
+    },
+    job,
+  );
+  api.close();
+  expect(work).toBe("failed");
+  expect(served.end).toMatchObject({ state: "failed", failure_reason: "runner_system_failure" });
+  expect(served.trace.toString()).toContain("no place");
+  expect(removed).toEqual([job.folder]);
+  expect(told).toContain("The end of a job cannot be kept on the disk");
+});
