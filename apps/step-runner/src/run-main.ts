@@ -1,10 +1,12 @@
 import { runProgram } from "@steps/console";
+import { compileAfterStart } from "@steps/platform/runtime";
 import type { Start } from "./bootstrap/start.ts";
 import { leavePackageManager } from "./environment/user-environment.ts";
 import { program } from "./program.ts";
 
 /** Runs what the arguments name and gives its exit code. */
 export async function runMain(start: Start): Promise<number> {
+  compileAfterStart();
   leavePackageManager(process.env);
   if (start.launcher !== undefined) {
     const [{ trustCertificates }, { useTemporaryState }] = await Promise.all([

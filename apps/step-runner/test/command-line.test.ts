@@ -66,7 +66,7 @@ describe("a call that makes no sense ends with 2 and a hint", () => {
     [[], "Usage:"],
     [["rnu"], "Did you mean step-runner run?"],
     [["recover"], "step-runner --help"],
-    [["cache"], "step-runner cache ls"],
+    [["cache"], "  cache ls  "],
     [["cache", "lst"], 'Unknown command: "cache lst"'],
     [["ci", "--timout", "3s"], "Did you mean --timeout?"],
     [["ci", "--timeout", "soon"], "a duration such as"],

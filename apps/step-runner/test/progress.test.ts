@@ -23,7 +23,7 @@ const STEPS = `
     echo never
 `;
 
-/** What a terminal of 80 columns is sent by a line of shell in which `$SR` is the command. */
+/** The bytes that a line of shell sends to a terminal of 80 columns; `$SR` is the command in it. */
 function onTerminal(world: World, line: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn("script", ["-qec", `stty cols 80 rows 30; ${line}`, "/dev/null"], {
     cwd: world.work,
@@ -48,7 +48,7 @@ function steady(text: string): string {
       .replaceAll(/\d+ms|\d+\.\d+s|\d+m\d\ds/g, "TIME")
       // How much of a line fits depends on its times.
       .replaceAll(/TIME .*…$/gm, "TIME …")
-      .replaceAll(/trace show [0-9a-f]{12}/g, "trace show ID")
+      .replaceAll(/(trace show|replay) [0-9a-f]{12}/g, "$1 ID")
       .replaceAll(/\/\S*\/bash:/g, "bash:")
   );
 }
@@ -86,10 +86,8 @@ describe.skipIf(!hasProgram("script"))("on a terminal", { timeout: 60_000 }, () 
         16 |     echo never
         line 2 of the script: ./deplyo
         exit code 127: a command was not found
-        hint: step-runner trace show ID --logs deploy shows all of its outpu
-      t
-        hint: step-runner trace show ID --json > trace.json keeps its trace,
-       which step-runner replay runs again"
+        hint: step-runner trace show ID --logs deploy shows its output
+        hint: step-runner replay ID runs it again"
     `);
     // The tree was there while it ran, with what ran, and narrower once the terminal was.
     const frames = raw.split("\u001B[?7h").map((frame) => frame.split("\u001B[?7l")[1] ?? "");
@@ -188,8 +186,8 @@ describe("without a terminal", () => {
         the end of its output:
         | said
         | bash: line 2: nosuch: command not found
-        hint: step-runner trace show ID --logs a shows all of its output
-        hint: step-runner trace show ID --json > trace.json keeps its trace, which step-runner replay runs again
+        hint: step-runner trace show ID --logs a shows its output
+        hint: step-runner replay ID runs it again
       "
     `);
   });

@@ -1,10 +1,19 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createWorld, until, type World } from "./harness.ts";
+import { createWorld, processesWith, until, type World } from "./harness.ts";
+
+/** Writes the log that earlier services have left. */
+function writeLog(world: World, text: string): string {
+  const log = join(world.stateDir, "service/serve.log");
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, text);
+  return log;
+}
 
 async function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
   mkdirSync(dirname(path), { recursive: true });
@@ -68,6 +77,47 @@ describe("proxy", () => {
     expect((await start(world, ["proxy"], env).ended).stdout).toBe("shared");
     const none = { ...env, TMPDIR: join(world.dir, "nothing") };
     expect((await start(world, ["proxy"], none).ended).stderr).toMatch(/No service listens on .* or .*/);
+  });
+
+  test("--check tells by the exit code alone whether a service listens", async () => {
+    const world = createWorld();
+    const path = join(world.work, "s.sock");
+    const args = ["proxy", "--check", "--socket", path];
+    expect(await world.run(args)).toMatchObject({ code: 1, stdout: "" });
+    await listen(path, () => undefined);
+    expect(await world.run(args)).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("--start starts one service, however many ask for it at once, and it asks for tokens", async () => {
+    const world = createWorld();
+    const path = join(world.work, "s.sock");
+    onTestFinished(() => {
+      for (const pid of processesWith(`--socket=${path}`)) process.kill(pid, "SIGKILL");
+    });
+    const log = writeLog(world, "x".repeat(2 * 1024 * 1024));
+    const proxies = [1, 2, 3].map(() => start(world, ["proxy", "--start", "--socket", path]));
+    for (const { child } of proxies)
+      child.stdin?.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0", "latin1");
+    // The settings of a server of HTTP/2.
+    await Promise.all(proxies.map(async ({ child }) => await once(child.stdout as Readable, "data")));
+    // Those that came too late say so, and end.
+    await until(() => processesWith(`--socket=${path}`).length === 1);
+    const services = processesWith(`--socket=${path}`);
+    const job = await world.run(["proxy", "--start", "--socket", path], { input: "" });
+    expect(job).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(`/proc/${services[0]}/cmdline`, "utf8")).toContain("--require-token");
+    expect(readFileSync(log, "utf8")).not.toContain("xxx");
+  });
+
+  test("--start says why the service could not be started", async () => {
+    const world = createWorld();
+    const path = join(world.work, "s.sock");
+    mkdirSync(path);
+    writeLog(world, "a line of an earlier service\n");
+    const { code, stdout, stderr } = await start(world, ["proxy", "--start", "--socket", path]).ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/The service that was started does not listen on ".*s\.sock": .*s\.sock/);
+    expect(stderr).not.toContain("earlier service");
   });
 
   test("64 MiB go through both ways at once, exact, to a reader that stops for a while", async () => {

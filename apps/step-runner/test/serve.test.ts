@@ -1,4 +1,5 @@
 import { connect as connectHttp2 } from "node:http2";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -59,7 +60,16 @@ describe("step-runner serve", () => {
     await call(socket, "Run", { id: "a", ciScript: `sleep ${seconds} & (setsid sleep ${seconds} &); wait` });
     await until(() => processesWith(seconds).length >= 2);
     runner.kill("SIGTERM");
-    expect(await runner.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: `${READY}${socket}\n` });
+    const { stderr, ...end } = await runner.ended;
+    expect(end).toEqual({ code: 0, signal: null, stdout: "" });
+    expect(stderr.replace(/seconds=[\d.]+/, "seconds=N").split("\n")).toEqual([
+      `${READY}${socket}`,
+      "step-runner: Job started job=a",
+      "step-runner: Ending the jobs that run jobs=1",
+      "step-runner: Job is asked to end job=a",
+      "step-runner: Job ended job=a status=cancelled exit_code=143 seconds=N code=CANCELLED",
+      "",
+    ]);
     expect(existsSync(socket)).toBe(false);
     expect(processesWith(seconds)).toEqual([]);
   });
@@ -91,6 +101,25 @@ describe("step-runner serve", () => {
       runner.kill("SIGINT");
       expect((await runner.ended).stderr).toBe(`${READY}${socket}\n`);
     }
+  });
+
+  test("--idle-timeout ends it once nobody is connected and no job runs, and its jobs are known to the next one", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    const args = ["--socket", socket, "--idle-timeout", "300ms"];
+    const first = await serve(world, args);
+    await call(socket, "Run", { id: "a", ciScript: "sleep 1; echo ok >done", workDir: world.work });
+    expect(await first.ended).toMatchObject({ code: 0, stdout: "" });
+    expect(readFileSync(join(world.work, "done"), "utf8")).toBe("ok\n");
+    const second = await serve(world, args);
+    expect(await statusOf(socket, "a")).toBe("success");
+    const open = connect(socket);
+    await once(open, "connect");
+    // Longer than a service without a connection would wait.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(second.child.exitCode).toBeNull();
+    open.destroy();
+    expect(await second.ended).toMatchObject({ code: 0 });
   });
 
   test("refuses to be the second one", async () => {
@@ -170,7 +199,75 @@ describe("step-runner serve", () => {
     await call(socket, "Run", { id: "b", definition: `- {nme: ${secret}}`, variables });
     runner.kill("SIGTERM");
     const { stderr } = await runner.ended;
-    expect(stderr).toBe(`${READY}${socket}\n`);
+    expect(stderr.split("\n")).toEqual([
+      `${READY}${socket}`,
+      "step-runner: Job started job=a",
+      expect.stringMatching(/^step-runner: Job ended job=a status=success exit_code=0 seconds=[\d.]+$/),
+      "",
+    ]);
+  });
+
+  test("drains: jobs go on, new ones are refused, and every line of a log in JSON is an object without a secret", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    const env = { STEP_RUNNER_TOKEN: "token-of-the-port" };
+    const args = ["--socket", socket, "--port", "0", "--log-format", "json", "--log-level", "debug"];
+    const runner = world.start(["serve", ...args, "--drain-timeout", "10m"], { env });
+    await runner.printed("http://");
+    const secret = "hunter2-hunter2-hunter2";
+    const variables = [{ key: "T", value: secret, masked: true }];
+    const ciScript = `echo $T; until [ -e go ]; do sleep 0.02; done; echo ${secret} >&2; exit 3`;
+    await call(socket, "Run", { id: "a", ciScript, env: { T: secret }, variables, workDir: world.work });
+    runner.kill("SIGTERM");
+    await runner.printed("Draining");
+    expect(await call(socket, "Run", { id: "b", ciScript: "true", variables })).toMatchObject({ code: "unavailable" });
+    expect(await statusOf(socket, "a")).toBeUndefined();
+    writeFileSync(join(world.work, "go"), "");
+    expect(await ended(socket, "a")).toBe("failure");
+    await call(socket, "Close", { id: "a" });
+    const { code, stderr } = await runner.ended;
+    expect(code).toBe(0);
+    for (const text of [secret, env.STEP_RUNNER_TOKEN]) expect(stderr).not.toContain(text);
+    const lines = stderr.trim().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+      "step-runner is listening",
+      "step-runner is listening",
+      "Job started",
+      "Draining: no new jobs are taken, and those that run go on",
+      "Job was refused",
+      "Job ended",
+      "Job was closed",
+    ]);
+    expect(JSON.parse(lines[5] ?? "")).toMatchObject({ level: "info", job: "a", status: "failure", exit_code: 3 });
+  });
+
+  test("takes its flags from a file, which variables and the command line win over", async () => {
+    const world = createWorld();
+    mkdirSync(join(world.work, "etc"));
+    writeFileSync(
+      join(world.work, "etc/serve.yml"),
+      "socket: s.sock\nlog-format: json\nrequire-token: true\nmax-jobs: 7\n",
+    );
+    const env = { STEP_RUNNER_LOG_FORMAT: "text" };
+    await serve(world, ["--config", "etc/serve.yml", "--no-require-token"], env);
+    const socket = join(world.work, "etc/s.sock");
+    expect(await call(socket, "Run", { id: "a", ciScript: "true" })).toEqual({});
+  });
+
+  test("a second signal cancels what still runs while it drains", async () => {
+    const world = createWorld();
+    const socket = join(world.work, "s.sock");
+    const runner = await serve(world, ["--socket", socket, "--drain-timeout", "10m"]);
+    await call(socket, "Run", { id: "a", ciScript: "sleep 600" });
+    runner.kill("SIGTERM");
+    await runner.printed("Draining");
+    runner.kill("SIGTERM");
+    expect(await runner.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("status=cancelled") });
+  });
+
+  test("writes no token that it made into a log for programs", async () => {
+    const { code, stderr } = await createWorld().run(["serve", "--port", "0", "--log-format", "json"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Set STEP_RUNNER_TOKEN")]);
   });
 
   test.each([

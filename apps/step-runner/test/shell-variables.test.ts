@@ -13,7 +13,7 @@ function runByShell(exports: readonly string[], env: Readonly<Record<string, str
   return spawnSync("bash", [], {
     cwd: world.work,
     env: { ...world.env, ...env },
-    input: [...lines, `(${COMMAND} ci --quiet; exit $?)`].join("\n"),
+    input: [...lines, `(${COMMAND} ci --quiet --strict-vars; exit $?)`].join("\n"),
     encoding: "utf8",
   });
 }
@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== "linux")("variables that the calling shell 
 
   test("are told from those that it was started with", () => {
     const ended = runByShell(["GITLAB_CI=true", "CI_JOB_NAME=j", "MY_OWN=mine"], { INHERITED: "as it was" });
-    expect(ended.status).not.toBe(0);
+    expect(ended.status).toBe(2);
     expect(ended.stderr).toContain(`Unknown key "INHERITED"`);
     // In the order in which the shell hands them over.
     const known = /Known keys: (.*)\n/.exec(String(ended.stderr))?.[1]?.split(", ");
@@ -36,7 +36,7 @@ describe.skipIf(process.platform !== "linux")("variables that the calling shell 
 
   test("are none of a job outside of GitLab", () => {
     const ended = runByShell(["CI_JOB_NAME=j", "MY_OWN=mine", "INHERITED=x"], {});
-    expect(ended.status).not.toBe(0);
+    expect(ended.status).toBe(2);
     expect(ended.stderr).toContain(`Unknown key "MY_OWN"`);
   });
 });

@@ -119,7 +119,7 @@ describe("validate --format sarif", () => {
     const guide = read("docs/guide/mistakes.md");
     const text = await world.run(["validate", ...args]);
     expect(text.code).toBe(2);
-    expect(guide).toContain(`$ step-runner validate examples/mistakes/func.yml\n${text.stderr}\`\`\`\n`);
+    expect(guide).toContain(`$ step-runner validate examples/mistakes/func.yml\n${text.stderr}$ echo $?\n`);
     expect(guide).toContain(read("examples/mistakes/func.yml"));
     expect(guide).toContain(JSON.stringify(shown.runs[0].results[0], null, 2));
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { compileStepList } from "@steps/compiler";
 import { jobVariables } from "@steps/engine/environment";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
-import { requireCompiled } from "../input/diagnose.ts";
+import { showDiagnostics } from "../input/diagnose.ts";
 import { stepsEnvironment, variablesFromEnvironment } from "../flags/job-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { absolute } from "../files/absolute.ts";
@@ -50,8 +50,9 @@ async function run(options: Options, [argument]: readonly string[]): Promise<num
   if (text === undefined && port !== undefined) return serveOnPort(options, port);
   if (text === undefined)
     throw new UsageError("STEPS is not set", 'Set it to a list of steps: STEPS="$(cat steps.yml)" step-runner ci');
-  const compiled = compileStepList({ name: "STEPS", text }, { isLenient: options.lenient });
-  const specDefinition = requireCompiled(options, compiled);
+  const compiled = compileStepList({ name: "STEPS", text }, { isLenient: options.lenient, unknownNames: "run" });
+  const { specDefinition } = compiled;
+  showDiagnostics(options, compiled.diagnostics);
   if (specDefinition === undefined) return COMMAND_EXITS.input.code;
   const projectDir = process.env["CI_PROJECT_DIR"];
   const isJob = projectDir !== undefined && projectDir !== "" && existsSync(projectDir);

@@ -8,7 +8,7 @@ import { EXAMPLE, LANGUAGES, type NewStep, stepFiles } from "../init/step-templa
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 const flags = {
-  description: flag.text({ placeholder: "TEXT", summary: "What the step does" }),
+  description: flag.text({ placeholder: "TEXT", summary: "The purpose of the step, in a few words" }),
   language: flag.choice(LANGUAGES, { summary: "The language of its program; sh by default" }),
   input: flag.list({ placeholder: "NAME", summary: "An input, in place of who; repeat for more" }),
   output: flag.list({ placeholder: "NAME", summary: "An output, in place of greeting; repeat for more" }),
@@ -42,8 +42,8 @@ async function run(options: Options, [folder]: readonly string[]): Promise<numbe
   const there = Object.keys(files).filter((name) => existsSync(join(step.folder, name)));
   if (there.length > 0 && !options.force)
     throw new UsageError(
-      `There is ${there.map((name) => join(step.folder, name)).join(", ")} already`,
-      "Name another folder, or give --force to replace it.",
+      `There ${there.length === 1 ? "is" : "are"} ${there.map((name) => join(step.folder, name)).join(", ")} already`,
+      `Name another folder, or give --force to replace ${there.length === 1 ? "it" : "them"}.`,
     );
   await mkdir(step.folder, { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(step.folder, name), text);

@@ -4,7 +4,6 @@ import { printable } from "@steps/model/diagnostic";
 import { type ExitCode, REPLAY_EXITS } from "@steps/model/exit-codes";
 import { assertReplayable, decodeTrace } from "@steps/trace";
 import { assertPipelineReplayable, decodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
-import { readText } from "../files/read-source.ts";
 import { formatPlan } from "../replay/format-plan.ts";
 import { formatPipelineReport, pipelineReportJson } from "../replay/pipeline-report.ts";
 import { isWanted } from "../replay/is-wanted.ts";
@@ -13,6 +12,7 @@ import { type ReplayFlags, replayFlags } from "../replay/replay-flags.ts";
 import { ReplaySession } from "../replay/replay-session.ts";
 import { replayPipeline } from "../replay/replay-pipeline.ts";
 import { formatReplayReport, replayReportJson } from "../replay/replay-report.ts";
+import { readTraceText, stateOf } from "../traces/find-trace.ts";
 import { writeTrace } from "../traces/write-trace.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
@@ -21,15 +21,17 @@ type PipelineTrace = Awaited<ReturnType<typeof decodePipelineTrace>>;
 export const replay = defineCommand({
   name: "replay",
   summary: "Run a trace again with exactly its components and inputs, and compare",
-  usage: "TRACE [flags]",
+  usage: "FILE|RUN|- [flags]",
   description: [
     `Components are verified before anything runs. Exit codes: ${exitCodes()}.`,
+    "RUN is the beginning of the id of a run that is kept, as trace ls lists them.",
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
   ],
   flags: replayFlags,
   positionals: { min: 1, max: 1 },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
+    ["step-runner replay 1f0c", "run one of the runs again that trace ls lists"],
     ["step-runner replay trace.json --job test", "run one job of a pipeline again; without --job all of them run"],
     [
       "step-runner replay trace.json --report json > report.json",
@@ -41,7 +43,7 @@ export const replay = defineCommand({
 });
 
 async function run(options: ReplayFlags, [path = ""]: readonly string[]): Promise<number> {
-  const text = readText(path);
+  const text = readTraceText(path, stateOf(options));
   if (!isPipelineTrace(text)) {
     if (options.job !== undefined)
       throw new UsageError("--job is given", `"${path}" is the trace of one job, not of a pipeline.`);

@@ -2,7 +2,7 @@ import { defineCommand, flag, grouped, type OptionsOf, UsageError } from "@steps
 import { errors, print } from "@steps/console/terminal";
 import { existsSync } from "node:fs";
 import type { Engine } from "@steps/engine";
-import { isStepsError, type RuntimeValue, sensitive } from "@steps/model";
+import { isStepsError, MAX_TIMER_MS, type RuntimeValue, sensitive } from "@steps/model";
 import type { InputSpec, Spec } from "@steps/model/definition";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import type { StepReference } from "@steps/model/reference";
@@ -13,7 +13,6 @@ import { type Definition, readRunInput, type RunInput } from "../run/read-run-in
 import type { CommandJob } from "../run/command-job.ts";
 import { JobOutputs } from "../run/job-outputs.ts";
 import { type JobSource, runJob } from "../run/run-job.ts";
-import { MAX_TIMER_MS } from "../run/timer.ts";
 
 const flags = {
   inputs: flag.commaPairs({
@@ -73,8 +72,9 @@ export const run = defineCommand({
 async function execute(options: Options, [named]: readonly string[]): Promise<number> {
   const { workDir = process.cwd() } = options;
   if (!existsSync(workDir)) throw new UsageError(`--work-dir is "${workDir}", which does not exist`);
-  const input = readRunInput(options, named);
+  const input = await readRunInput(options, named);
   if (input === undefined) return COMMAND_EXITS.input.code;
+  refuseInputs(options, input);
   const vars = { ...variablesFromEnvironment(options), ...options.job };
   const job = {
     entry: "run",
@@ -95,6 +95,16 @@ async function execute(options: Options, [named]: readonly string[]): Promise<nu
     printReport: isJson ? (ended) => print(`${JSON.stringify(outputs.report(ended), null, 2)}\n`) : undefined,
     tellOutputs: () => tellOutputs(outputs),
   });
+}
+
+function refuseInputs({ inputs }: Options, input: RunInput): void {
+  const [name] = Object.keys(inputs);
+  if (name === undefined || input.step !== undefined || Object.keys(input.specDefinition.spec.inputs).length > 0)
+    return;
+  throw new UsageError(
+    `The input "${name}" is given to ${input.source}, which takes none`,
+    "A list of steps has no inputs; --job NAME=VALUE gives it a job variable, ${{ vars.NAME }}.",
+  );
 }
 
 async function tellOutputs(outputs: JobOutputs): Promise<void> {

@@ -19,7 +19,12 @@ const flags = {
     summary: "How many cases run at once; as many as there are cores by default",
     env: "STEP_RUNNER_JOBS",
   }),
-  timeout: flag.duration({ summary: "How long a case may take", default: "5m", env: "STEP_RUNNER_TIMEOUT" }),
+  timeout: flag.duration({
+    summary: "How long a case may take",
+    default: "5m",
+    env: "STEP_RUNNER_TIMEOUT",
+    isPositive: true,
+  }),
   verbose: flag.boolean({ short: "v", summary: "Show the output of all cases in full, of those that pass too" }),
   quiet: flag.boolean({ short: "q", summary: "Show only what fails", env: "STEP_RUNNER_QUIET" }),
   ...grouped("How steps are read", {

@@ -8,7 +8,14 @@ import {
   formatTraceMarkdown,
 } from "@steps/trace/pipeline";
 import { stateDir } from "../flags/run-flags.ts";
-import { findTrace, type FoundTrace, type JobTrace, type PipelineTrace, stateOf } from "../traces/find-trace.ts";
+import {
+  findTrace,
+  namesTrace,
+  type FoundTrace,
+  type JobTrace,
+  type PipelineTrace,
+  stateOf,
+} from "../traces/find-trace.ts";
 import { jobsOf } from "../traces/trace-jobs.ts";
 
 const flags = {
@@ -29,7 +36,7 @@ export const traceShow = defineCommand({
   usage: "[RUN|FILE|-] [STEP] [flags]",
   description: [
     "RUN is the beginning of the id of a run that is kept, as trace ls lists them; without an argument it is the newest run. STEP, with " +
-      "--logs, is the name of a step, or its path: 0/2 is the third step of the first one.",
+      "--logs, is the name of a step, or its path: 0/2 is the third step of the first one. Alone it is one of the newest run.",
   ],
   flags,
   positionals: { min: 0, max: 2 },
@@ -46,22 +53,29 @@ export const traceShow = defineCommand({
   run,
 });
 
-async function run(options: Options, [named, step]: readonly string[]): Promise<number> {
+async function run(options: Options, args: readonly string[]): Promise<number> {
   const { logs, json, markdown, job } = options;
+  const state = stateOf(options);
+  const [named, step] = logs ? withRun(args, state) : args;
   if (step !== undefined && !logs)
     throw new UsageError(`One argument too many: "${step}"`, "A step is named with --logs.");
   if ([logs, json, markdown].filter(Boolean).length > 1)
     throw new UsageError("Only one of --logs, --json and --markdown can be given");
-  const state = stateOf(options);
   const found = chosen(await findTrace(named, state), job, named);
   if (logs) {
     const { printLogs } = await import("../traces/print-logs.ts");
-    await printLogs(found, step, state);
+    await printLogs(found, { wanted: step, isOfNewest: named === undefined, stateDir: state });
     return 0;
   }
   const shown = found.kind === "job" ? formatJob(options, found.trace) : formatPipeline(options, found.trace);
   await print(shown.endsWith("\n") ? shown : `${shown}\n`);
   return 0;
+}
+
+/** The run and the step that are named: a single name that is no trace is a step of the newest run. */
+function withRun(args: readonly string[], state: string): readonly (string | undefined)[] {
+  const [first] = args;
+  return args.length !== 1 || first === undefined || namesTrace(first, state) ? args : [undefined, first];
 }
 
 /** The part of a trace that `--job` names; the whole is still there for `formatPipelineTrace()`. */

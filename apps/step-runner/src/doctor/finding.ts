@@ -4,8 +4,8 @@ export interface Finding {
   readonly name: string;
   /** `problem`: steps cannot run like this. `missing`: something that is only needed for some work is not there. */
   readonly state: "ok" | "missing" | "problem";
-  /** What is there. */
+  /** The thing that was found. */
   readonly found: string;
-  /** What that means for steps. */
+  /** The consequence for steps. */
   readonly meaning: string;
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { complain } from "@steps/console/terminal";
 import { messageOf } from "@steps/model";
 
@@ -8,9 +8,13 @@ import { messageOf } from "@steps/model";
  */
 const ENV_START = 47;
 
+/** The engine reads these when it connects for the first time, and Bun does so from this memory. They name files, and hold no secret. */
+const KEPT = ["NODE_EXTRA_CA_CERTS=", "SSL_CERT_FILE=", "SSL_CERT_DIR="];
+
 /**
  * Empties what the system shows as the environment of this process: every process of the same user can read
- * `/proc/PID/environ`, and the steps are such processes. The variables themselves stay, in memory that is shown nowhere.
+ * `/proc/PID/environ`, and the steps are such processes. The variables themselves stay, in memory that is shown nowhere; those
+ * that name certificates are still shown.
  * To be called before the first step; where it cannot be done, it is said.
  */
 export function hideEnvironment(): void {
@@ -41,9 +45,21 @@ function readStat(): string | undefined {
 function clearMemory(start: number, length: number): void {
   const memory = openSync("/proc/self/mem", "r+");
   try {
-    const written = writeSync(memory, Buffer.alloc(length), 0, length, start);
+    const shown = Buffer.alloc(length);
+    readSync(memory, shown, 0, length, start);
+    const written = writeSync(memory, cleared(shown), 0, length, start);
     if (written !== length) throw new Error("/proc/self/mem was written only in part");
   } finally {
     closeSync(memory);
   }
+}
+
+function cleared(environment: Buffer): Buffer {
+  const result = Buffer.alloc(environment.length);
+  let start = 0;
+  for (const variable of environment.toString("latin1").split("\0")) {
+    if (KEPT.some((name) => variable.startsWith(name))) result.write(variable, start, "latin1");
+    start += variable.length + 1;
+  }
+  return result;
 }

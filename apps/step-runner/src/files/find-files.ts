@@ -36,11 +36,27 @@ export function isStepFile(path: string): boolean {
 const KNOWN = [isStepFile, isCiFile, isActionFile, isWorkflowFile];
 
 /**
- * The step files, CI files, manifests and workflows in a folder and below it, in the order of their names. Links to folders are not followed.
+ * The step files, CI files, manifests and workflows in a folder and below it, in the order of their names. Links to folders are not
+ * followed.
  *
  * @throws {UsageError} when there are none, or too many
  */
 export function findFiles(folder: string): readonly string[] {
+  const found = filesBelow(folder, (path) => KNOWN.some((is) => is(path)));
+  if (found.length === 0)
+    throw new UsageError(
+      `"${folder}" holds no step file`,
+      `Step files are ${DEFAULT_FILES.join(", ")}; name others one by one.`,
+    );
+  return found;
+}
+
+/**
+ * The wanted files in a folder and below it, in the order of their names. Links to folders are not followed.
+ *
+ * @throws {UsageError} when there are too many
+ */
+export function filesBelow(folder: string, isWanted: (path: string) => boolean): readonly string[] {
   const found: string[] = [];
   const open = [folder];
   let folders = 0;
@@ -50,15 +66,10 @@ export function findFiles(folder: string): readonly string[] {
     for (const entry of readdirSync(dir, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(dir, entry.name);
       if (entry.isDirectory() && !SKIPPED.has(entry.name)) inner.push(path);
-      else if (!entry.isDirectory() && KNOWN.some((is) => is(path))) found.push(path);
+      else if (!entry.isDirectory() && isWanted(path)) found.push(path);
     }
     open.push(...inner.toReversed());
     if (found.length > MAX_FILES || folders > MAX_FOLDERS) throw new UsageError(`"${folder}" holds too many files`);
   }
-  if (found.length === 0)
-    throw new UsageError(
-      `"${folder}" holds no step file`,
-      `Step files are ${DEFAULT_FILES.join(", ")}; name others one by one.`,
-    );
   return found;
 }

@@ -57,7 +57,7 @@ export const environmentFlags = grouped(HEADING, {
   }),
   "strict-env": strictEnv,
   sensitive: flag.choice(["error", "warn"], {
-    summary: "What a secret in a place that is not marked for it is; it is masked in any case",
+    summary: "Whether a secret in a place that is not marked for it is an error or a warning; it is masked in any case",
     default: "error",
     env: "STEP_RUNNER_SENSITIVE",
   }),
@@ -77,6 +77,10 @@ export const languageFlags = grouped("How steps are read", {
   "strict-moa": flag.boolean({
     summary: "Only strings may have text around them; other values need str()",
     env: "STEP_RUNNER_STRICT_MOA",
+  }),
+  "strict-vars": flag.boolean({
+    summary: "A variable that the job does not have is an error in ${{ vars.NAME }}, and not an empty text",
+    env: "STEP_RUNNER_STRICT_VARS",
   }),
 });
 
@@ -109,10 +113,11 @@ export function stepsEnvironment(
 export function givenByFlags(
   options: Pick<GivenOptions, "secret"> & Pick<EnvironmentOptions, "sensitive"> & LanguageOptions,
 ): Pick<Job, "grants" | "mode"> & Required<Pick<Job, "offeredEnv">> {
-  const { secret, compat, strictMoa, sensitive: verdict } = options;
+  const { secret, compat, strictMoa, strictVars, sensitive: verdict } = options;
   const mode = {
     ...(compat === undefined ? {} : { compat }),
     ...(strictMoa ? { isStrictMoa: true } : {}),
+    ...(strictVars ? { isStrictVars: true } : {}),
     ...(verdict === "warn" ? { warnsOfSensitive: true } : {}),
   };
   return {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { nearestPath } from "../files/nearest-path.ts";
 import { flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import {
   type ActionReference,
@@ -36,9 +37,11 @@ export function parseArgument(written: string): StepReference {
   const isHere = existsSync(text);
   // Nobody calls a repository or an image like a file of steps.
   if (!isHere && isReferenceProblem(parsed) && /^[^:@]+\.(?:ya?ml|json|txtpb|textproto)$/i.test(text))
-    throw new UsageError(`There is no file "${text}"`);
-  if (isReferenceProblem(parsed))
-    throw new UsageError(parsed.message, isHere ? `There is "${text}" here: write ./${text}.` : parsed.hint);
+    throw new UsageError(`There is no file "${text}"`, meant(text));
+  if (isReferenceProblem(parsed)) {
+    const hint = isHere ? `There is "${text}" here: write ./${text}.` : (meant(text) ?? parsed.hint);
+    throw new UsageError(parsed.message, hint);
+  }
   if (parsed.kind === "oci" && isHere && !/^oci:/i.test(text))
     throw new UsageError(
       `"${text}" names an image, and there is a file or folder of that name`,
@@ -50,6 +53,11 @@ export function parseArgument(written: string): StepReference {
       "There is nothing yet that it could be expanded with.",
     );
   return parsed;
+}
+
+function meant(text: string): string | undefined {
+  const near = /^[^:@]+$/.test(text) ? nearestPath(text) : undefined;
+  return near === undefined ? undefined : `Did you mean ${near}?`;
 }
 
 // `owner/repo@ref` is no address of a git repository, since its host would have no dot.

@@ -19,7 +19,7 @@ export const fetchFlags = grouped("Components", {
     env: "STEP_RUNNER_CACHE_DIR",
   }),
   git: flag.choice(["auto", "system", "isomorphic"], {
-    summary: "What fetches git repositories: the system's git, the built-in one, or the first that is there",
+    summary: "The git that fetches repositories: the system's git, the built-in one, or the first that is there",
     default: "auto",
     env: "STEP_RUNNER_GIT",
   }),
@@ -66,6 +66,7 @@ export const runFlags = {
   timeout: flag.duration({
     summary: `Stop the job after this time, exit code ${JOB_EXITS.timeout.code}`,
     env: "STEP_RUNNER_TIMEOUT",
+    isPositive: true,
   }),
   quiet: flag.boolean({
     short: "q",
@@ -78,7 +79,7 @@ export const runFlags = {
   ...progressFlags,
   ...grouped("The run and its records", {
     grace: flag.duration({
-      summary: "What a cancelled step has between TERM and KILL",
+      summary: "The time that a cancelled step has between TERM and KILL",
       default: "10s",
       env: "STEP_RUNNER_GRACE",
     }),

@@ -1,6 +1,4 @@
 import { errors } from "@steps/console/terminal";
-import type { Compiled } from "@steps/compiler";
-import type { SpecDefinition } from "@steps/model/definition";
 import { type Diagnostic, formatDiagnostic } from "@steps/model/diagnostic";
 import { createMasker } from "@steps/trace/mask";
 
@@ -20,10 +18,4 @@ export function showDiagnostics(
   const masker = createMasker();
   for (const secret of mask) masker.add(secret);
   void errors.write(Buffer.from(`${masker.text(shown.map(formatDiagnostic).join("\n"))}\n`));
-}
-
-/** Shows what is wrong with an input and gives its definition if it has one. */
-export function requireCompiled(options: MaskOptions, compiled: Compiled): SpecDefinition | undefined {
-  showDiagnostics(options, compiled.diagnostics);
-  return compiled.specDefinition;
 }

@@ -14,7 +14,7 @@ export const jobFlags = {
   }),
   ...grouped("The file", {
     format: flag.choice(["auto", "gitlab-ci", "github"], {
-      summary: "What kind of file it is",
+      summary: "The kind of the file",
       default: "auto",
     }),
     "work-dir": flag.path({

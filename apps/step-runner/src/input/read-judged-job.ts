@@ -1,8 +1,10 @@
-import { compileJob, type CompileJobResult, type JudgedJob, judgeJob } from "@steps/gitlab-ci";
+import type { CompileOptions } from "@steps/compiler";
+import { compileJob, type CompileJobResult, type JudgedJob, judgeJob, unknownNamesOf } from "@steps/gitlab-ci";
 import { jobNamed, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { hasErrors } from "@steps/model/diagnostic";
 import { sha256 } from "@steps/platform";
+import { callProblems } from "./call-problems.ts";
 import { showDiagnostics } from "./diagnose.ts";
 import type { ExecutorOptions } from "../job-containers/executor-flags.ts";
 import { type JobPlace, placeJob, withImageName } from "../job-containers/place-job.ts";
@@ -21,6 +23,8 @@ export type JudgeOptions = CiFileOptions &
   GivenSituationOptions &
   ExecutorOptions & {
     readonly inPlace: boolean;
+    /** The job is only explained. Default: it is going to run. */
+    readonly explain?: boolean;
     /** The inputs of the job. */
     readonly jobInput: Readonly<Record<string, string>>;
   };
@@ -53,6 +57,7 @@ export async function readJudgedJob(
   const choice =
     loadedJob &&
     (await placeJob(options, loadedJob, { workDir: jobDir, project: pipeline.project, inputs: options.jobInput }));
+  const severity = unknownNames(options, judged);
   const compile = (image: string | undefined): CompileJobResult => {
     const facts = { pipeline, job: judged && { ...judged.facts, image }, runner: choice?.runner, sha256 };
     const sources = judged && { ...judged.sources, ...predefinedVariables(facts) };
@@ -64,14 +69,27 @@ export async function readJudgedJob(
       grants: Object.keys(options.secret ?? {}),
       fileVariables,
       folder: options.inPlace ? "project" : "copy",
+      unknownNames: severity,
     });
   };
   const compiled = loadedJob === undefined ? compile(undefined) : withImageName(loadedJob, options.jobInput, compile);
   const { job } = compiled;
   const placed = job && choice?.withVariables(job.variables);
-  const found = [...file.diagnostics, ...compiled.diagnostics, ...diagnostics, ...(placed?.diagnostics ?? [])];
+  const calls = job && loadedJob?.own.has("run") === true ? await callProblems(job, { dirs: [workDir], severity }) : [];
+  const ofJob = [...compiled.diagnostics, ...calls];
+  const found = [...file.diagnostics, ...ofJob, ...diagnostics, ...(placed?.diagnostics ?? [])];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   const place = placed?.place;
-  if (job === undefined || judged === undefined || place === undefined || hasErrors(diagnostics)) return undefined;
+  if (job === undefined || judged === undefined || place === undefined || hasErrors([...diagnostics, ...calls]))
+    return undefined;
   return { job, includedFiles: file.files, workDir: jobDir, judged, place };
+}
+
+// A job that does not run, or not before somebody says so, is not refused.
+function unknownNames(
+  { explain = false }: JudgeOptions,
+  judged: JudgedJob | undefined,
+): CompileOptions["unknownNames"] {
+  if (explain || judged === undefined || judged.workflow?.isIn === false) return "warning";
+  return unknownNamesOf(judged.job);
 }

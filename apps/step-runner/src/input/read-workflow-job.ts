@@ -78,12 +78,12 @@ export function workflowFacts(
   return { vars, github: contexts.github, inputs: { ...inputsOf(contexts.event), ...given }, eventName, variables };
 }
 
-// Who runs a job has to know what it runs without.
+// Whoever runs a job has to know what it runs without.
 function said(diagnostic: Diagnostic): Diagnostic {
   return diagnostic.code === "unknown-needs" ? { ...diagnostic, severity: "warning" } : diagnostic;
 }
 
-// Who gives inputs, or runs by hand what no push starts, dispatches it.
+// Whoever gives inputs, or runs by hand what no push starts, dispatches it.
 function isDispatched({ input }: Pick<ReadWorkflowOptions, "input">, source: Source, github: GithubOptions): boolean {
   if (github.eventName !== undefined) return false;
   const { events } = listWorkflowJobs(source);

@@ -19,6 +19,7 @@ export async function lockWorkflow(
   const baseDir = options.workDir ?? projectOf(path);
   const source = readSource(path);
   const facts = workflowFacts(options, source, baseDir);
+  const { variables: _variables, ...ofJobs } = facts;
   const workflows = new CalledWorkflows(engine, () => undefined);
   const { calls, diagnostics } = planWorkflow({ source, ...facts });
   const origin = { dir: baseDir, name: "" };
@@ -32,8 +33,8 @@ export async function lockWorkflow(
   const called = workflows.found.map((found) => found.source);
   return {
     inputs: [
-      ...jobsOf(source, { ...facts, baseDir }),
-      ...called.flatMap((one) => jobsOf(one, { ...facts, isCalled: true, hasUnknownInputs: true, baseDir })),
+      ...jobsOf(source, { ...ofJobs, baseDir }),
+      ...called.flatMap((one) => jobsOf(one, { ...ofJobs, isCalled: true, hasUnknownInputs: true, baseDir })),
     ],
     included: workflows.resources.flatMap((resource) => lockedOf(resource) ?? []),
   };

@@ -3,9 +3,11 @@ import type { GithubOptions } from "@steps/engine/github";
 import type { AttemptOf } from "@steps/engine/pipeline";
 import type { Outcome } from "@steps/model";
 import type { JobResult } from "@steps/pipeline";
+import type { JobRecord } from "@steps/pipeline-view";
 import type { CoverageReader } from "../run/coverage.ts";
 import type { JobPlace } from "../job-containers/place-job.ts";
 import { type JobRun, type PlacedRun, runPlacedJob } from "../job-containers/run-placed-job.ts";
+import { hasFailed } from "../run/has-failed.ts";
 import { type CommandJob, withFlags } from "../run/command-job.ts";
 import type { PipelineContext } from "./pipeline-context.ts";
 
@@ -44,20 +46,24 @@ export async function runEngineJob(
     graceMs: options.grace,
     hurry: stop.hurry,
   };
-  const onOutput = (stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void> => {
-    coverage?.write(stream, chunk);
-    return writers[stream].write(chunk);
-  };
   const isPrivate = !options.inPlace;
   const name = `${of.path}${of.instance}`;
+  const record = view.recordJob();
+  const onOutput: PlacedRun["hooks"]["onOutput"] = (stream, chunk, stepPath) => {
+    coverage?.write(stream, chunk);
+    record?.onOutput(chunk, stepPath);
+    return writers[stream].write(chunk);
+  };
   const tell: RunHooks["onEvent"] = (event) => {
     view.onStepEvent(name, event);
+    record?.onEvent(event);
     if (!options.quiet && isWarningOfPlace(event)) void writers.stderr.write(Buffer.from(`${event.message}\n`));
     if (event.type === "process-started") prepareWorkspace();
     onEvent?.(event);
   };
+  const isLast = (outcome: Outcome): boolean => isRetried?.(outcome) !== true;
   const atEnd: PlacedRun["atEnd"] = async (outcome, container) => {
-    if (shells === undefined || isRetried?.(outcome) === true) return;
+    if (shells === undefined || !isLast(outcome)) return;
     await writers.end();
     await view.suspended(() => shells.open({ job: request.job, outcome, container }, signal));
   };
@@ -72,7 +78,14 @@ export async function runEngineJob(
     }),
   );
   await writers.end();
+  if (record !== undefined && hasFailed(result.outcome) && isLast(result.outcome))
+    view.explain(name, await explanationOf(record, job, result));
   return result;
+}
+
+async function explanationOf(record: JobRecord, job: CommandJob, { directory }: JobRun): Promise<string> {
+  const { explainFailure } = await import("../run/explain-failure.ts");
+  return explainFailure(record, { job, traceId: directory.traceId, outputFile: undefined });
 }
 
 type RunEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];

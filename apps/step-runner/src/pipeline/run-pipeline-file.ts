@@ -76,7 +76,7 @@ async function runAll(
   recording.finish(status);
   if (outputFile !== undefined) writePipelineTrace(outputFile, recording.trace());
   if (options.report !== undefined) await printReport(options.report, view.rows, { result: status, path });
-  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}`);
+  else if (!options.quiet) await errors.writeLines(`\n${formatTable(view.rows)}${summary}${view.explanations}`);
   if (outputFile !== undefined && !options.quiet) await errors.writeLines(`Trace: ${outputFile}\n`);
   return pipelineExitCode(results, stop.signalName);
 }

@@ -10,7 +10,7 @@ export const replayFlags = {
   "dry-run": flag.boolean({ summary: "Only show what would be used" }),
   yes: flag.boolean({ summary: "Do not ask", env: "STEP_RUNNER_YES" }),
   secret: flag.secrets({
-    summary: "What the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
+    summary: "A value that the trace holds redacted; VALUE may be env:X or file:P; repeat for more",
   }),
   "output-file": flag.text({ short: "o", placeholder: "FILE", summary: "Write the trace of the replay to a file" }),
   timeout: runFlags.timeout,
@@ -26,6 +26,7 @@ export const replayFlags = {
     "report-only": flag.boolean({ summary: "Exit with 0 also when the run differs" }),
   }),
   ...grouped("The run and its records", {
+    progress: runFlags.progress,
     "work-dir": flag.path({
       placeholder: "DIR",
       summary: "Where the steps run; the recorded directory by default, or a copy of the project if the job ran in one",

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
-import { errors, output } from "@steps/console/terminal";
+import { errors, output, progressMode } from "@steps/console/terminal";
 import type { Engine, ReplayReport, RunHooks } from "@steps/engine";
 import type { GithubOptions } from "@steps/engine/github";
+import type { JobView } from "@steps/pipeline-view";
 import type { decodeTrace } from "@steps/trace";
 import { githubOptions } from "../flags/github-flags.ts";
 import { hideEnvironment } from "../environment/hide-environment.ts";
 import { openEngine } from "../open-engine.ts";
-import { Progress } from "../run/progress.ts";
+import { describeFetch, Progress } from "../run/progress.ts";
 import { StopSignals } from "../signals.ts";
 import { JobWorkspace } from "../workspace/job-workspace.ts";
 import type { ReplayFlags } from "./replay-flags.ts";
@@ -27,25 +28,24 @@ export class ReplaySession implements AsyncDisposable {
   readonly options: ReplayFlags;
   readonly #engine: Engine;
   readonly #stop = new StopSignals();
-  readonly #progress: Progress;
 
   /** @param path - The file of the trace. */
   constructor(options: ReplayFlags, path: string) {
     hideEnvironment();
     this.options = options;
-    this.#progress = new Progress(options.quiet);
     const written = [options.outputFile, path, "step-results.json", "step-results.txtpb"];
     this.#engine = openEngine(options, { excluded: written });
   }
 
-  /** Runs a job again in a new copy of its project, and compares. */
+  /** Runs a job again in a new copy of its project, and compares. A job whose output nobody takes is shown as a run is. */
   async replay(trace: Trace, { inputs, github, onOutput }: ReplayOfJob = {}): Promise<ReplayReport> {
     const { options } = this;
     const { signal, hurry } = this.#stop;
+    const shown = await this.#show(onOutput);
     await using workspace = new JobWorkspace({ ...options, inPlace: false });
     const workDir = options.workDir ?? (await placeOf(trace, workspace));
     await workspace.fill(signal);
-    return await this.#engine.replay(trace, {
+    const replay = this.#engine.replay(trace, {
       secrets: options.secret,
       inputs,
       workDir,
@@ -53,16 +53,38 @@ export class ReplaySession implements AsyncDisposable {
       countsDrift: options.strict,
       github: { ...githubOptions(options), ...github },
       ignore: options.ignore,
-      hooks: {
-        onEvent: this.#progress.onEvent,
-        onProgress: this.#progress.onProgress,
-        onOutput: onOutput ?? ((stream, chunk) => this.writerOf(stream).write(chunk)),
-      },
+      hooks: shown.hooks,
       timeoutMs: options.timeout,
       graceMs: options.grace,
       hurry,
       signal,
     });
+    return await replay.finally(shown.end);
+  }
+
+  async #show(onOutput: RunHooks["onOutput"]): Promise<{ readonly hooks: RunHooks; readonly end: () => void }> {
+    const mode = progressMode(this.options);
+    const hasView = onOutput === undefined && (mode === "tree" || mode === "plain");
+    // The output of a job of a pipeline has its name before it, which lines about its steps have not.
+    const progress = new Progress(mode === "quiet", { hasView: hasView || onOutput !== undefined });
+    if (!hasView) {
+      const { onEvent, onProgress } = progress;
+      const write: RunHooks["onOutput"] = (stream, chunk) => this.writerOf(stream).write(chunk);
+      return { hooks: { onEvent, onProgress, onOutput: onOutput ?? write }, end: () => undefined };
+    }
+    const { JobView } = await import("@steps/pipeline-view");
+    // A trace whose components are not there runs nothing, and has nothing to show.
+    let view: JobView | undefined;
+    const hooks: RunHooks = {
+      onEvent: (event) => {
+        view ??= new JobView(mode);
+        view.onEvent(event);
+        progress.onEvent(event);
+      },
+      onProgress: (path, reference, fetch) => view?.tellFetch(path, `fetching ${describeFetch(reference, fetch)}`),
+      onOutput: (stream, chunk, path) => view?.write(this.writerOf(stream), stream, chunk, path),
+    };
+    return { hooks, end: () => view?.finish() };
   }
 
   /** With a report for machines standard output is the report's alone. */

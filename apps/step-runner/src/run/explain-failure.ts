@@ -1,7 +1,10 @@
-import { errors, harmless, output, programName, terminalOf } from "@steps/console/terminal";
+import { errors, output, programName } from "@steps/console/terminal";
 import { codeFrame, formatPosition, type Position, positionAt, printable } from "@steps/model/diagnostic";
-import { failingNode, type JobView, type ProgressNode, scriptOf } from "@steps/pipeline-view";
+import { failingNode, type JobView, lastLines, type ProgressNode, scriptOf } from "@steps/pipeline-view";
 import type { CommandJob } from "./command-job.ts";
+
+/** All that was seen of the steps of a job. */
+type SeenJob = Pick<JobView, "tree" | "tails" | "lastHeight">;
 
 /** The run whose failure is explained. */
 export interface FailedRun {
@@ -12,10 +15,10 @@ export interface FailedRun {
   readonly outputFile: string | undefined;
 }
 
-const MAX_LINES = 10;
 /** A taller tree has moved the output out of sight. */
 const MAX_TREE = 12;
-const MAX_LINE_CHARS = 500;
+/** How many lines of a list of commands are looked through for the one that failed. */
+const MAX_ITEMS = 200;
 
 const MEANINGS: Readonly<Record<number, string>> = {
   126: "a command is there, and cannot be executed",
@@ -27,7 +30,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
  * Explains why a job failed, below the message that says so: the place of the step in its file, the line of its script as far as the
  * shell has told it, the end of its output unless that is right above, and the commands that show more. Ends with a line feed.
  */
-export function explainFailure(view: JobView, run: FailedRun): string {
+export function explainFailure(view: SeenJob, run: FailedRun): string {
   const node = failingNode(view.tree);
   if (node === undefined) return `${hints(run, "")}\n`;
   const tail = view.tails.textOf(node.path);
@@ -36,18 +39,11 @@ export function explainFailure(view: JobView, run: FailedRun): string {
   const { exitCode = 0 } = node;
   const rows = [
     ...(position === undefined ? [] : [formatPosition(position), codeFrame(position)]),
-    ...(failed === undefined
-      ? []
-      : [`  ${failed.number > 0 ? `line ${failed.number} of the script` : "command"}: ${shorten(failed.text)}`]),
+    ...(failed === undefined ? [] : [commandRow(failed, position)]),
     ...(MEANINGS[exitCode] === undefined ? [] : [`  exit code ${exitCode}: ${MEANINGS[exitCode]}`]),
     ...(isRightAbove(view, node.path) ? [] : lastLines(tail)),
-    hints(
-      run,
-      view.tree
-        .namesOf(node.path)
-        .filter((_, index) => !isAttemptAt(view, node.path, index))
-        .join("/"),
-    ),
+    // A step without a process has no output.
+    hints(run, node.command === undefined ? "" : nameOf(view, node.path)),
   ];
   return `${rows.join("\n")}\n`;
 }
@@ -70,9 +66,16 @@ function failedLine({ command = [] }: ProgressNode, tail: string): FailedLine | 
   return written.length === 1 ? { number: 0, text: (written[0] ?? "").trim() } : undefined;
 }
 
+function commandRow({ number, text }: FailedLine, position: Position | undefined): string {
+  const row = position?.source.text.split("\n")[position.line - 1];
+  // The shell counts lines that the runner has added to those of a list, so its numbers would mislead.
+  const isNumbered = number > 0 && (row === undefined || !isItem(row));
+  return `  ${isNumbered ? `line ${number} of the script` : "command"}: ${shorten(text)}`;
+}
+
 /** The place of the line that failed, where the file has it as it ran; else that of the step, or of the one around it. */
 function placeOf(
-  view: JobView,
+  view: SeenJob,
   { job: { positionOf } }: FailedRun,
   { node, failed }: { readonly node: ProgressNode; readonly failed: FailedLine | undefined },
 ): Position | undefined {
@@ -94,47 +97,55 @@ function placeOf(
 }
 
 function lineWithin({ source, line }: Position, { number, text }: FailedLine): Position | undefined {
+  if (text === "") return undefined;
   const lines = source.text.split("\n");
   // The text of a block begins on the line below its mark.
-  const index = line - 1 + Math.max(1, number);
-  if (lines[index]?.trim() !== text || text === "") return undefined;
+  const inBlock = line - 1 + Math.max(1, number);
+  const index = lines[inBlock]?.trim() === text ? inBlock : itemWith(lines, line - 1, text);
+  if (index === undefined) return undefined;
   const start = lines.slice(0, index).reduce((sum, { length }) => sum + length + 1, 0);
   return positionAt(source, start + (lines[index] ?? "").indexOf(text), text.length);
 }
 
-function isAttemptAt(view: JobView, path: string, index: number): boolean {
-  return (
-    view.tree.nodeAt(
-      path
-        .split("/")
-        .slice(0, index + 1)
-        .join("/"),
-    )?.isAttempt === true
-  );
+/** The only item with this text near the beginning of a list, whose lines have other numbers in the shell. */
+function itemWith(lines: readonly string[], first: number, text: string): number | undefined {
+  const near = lines.slice(first, first + MAX_ITEMS);
+  const found = near.flatMap((row, i) => (isItem(row) && unquoted(row) === text ? [first + i] : []));
+  return found.length === 1 ? found[0] : undefined;
 }
 
-function isRightAbove(view: JobView, path: string): boolean {
+function isItem(row: string): boolean {
+  return /^\s*- /.test(row);
+}
+
+function unquoted(row: string): string {
+  const text = row.replace(/^\s*- /, "").trim();
+  return /^(["']).*\1$/.test(text) ? text.slice(1, -1) : text;
+}
+
+/** The word by which the shell hands a step to `trace show --logs`: the names down to it, or its path where one has none. */
+function nameOf({ tree }: SeenJob, path: string): string {
+  const parts = path.split("/");
+  const nodes = parts.map((_, index) => tree.nodeAt(parts.slice(0, index + 1).join("/")));
+  const steps = nodes.filter((node) => node?.isAttempt !== true);
+  const name = steps.map((node) => node?.label ?? "").join("/");
+  if (/^[\w./-]+$/.test(name) && steps.every((node) => node?.isNamed === true)) return name;
+  const isQuotable = /^[\w./#:@()[\], -]+$/.test(name) && steps.every((node) => node?.isNamed === true);
+  return isQuotable ? `'${name}'` : (steps.at(-1)?.path ?? "");
+}
+
+function isRightAbove(view: SeenJob, path: string): boolean {
   return errors.isBeside(output) && view.tails.isLast(path) && view.lastHeight <= MAX_TREE;
-}
-
-function lastLines(tail: string): string[] {
-  const lines = harmless(tail, terminalOf(2)).split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  if (lines.length === 0) return [];
-  return ["  the end of its output:", ...lines.slice(-MAX_LINES).map((line) => `  | ${line.slice(0, MAX_LINE_CHARS)}`)];
 }
 
 function hints({ traceId, outputFile }: FailedRun, step: string): string {
   const id = traceId.slice(0, 12);
-  const logs = step === "" || /[^\w./-]/.test(step) ? "" : ` --logs ${step}`;
+  const logs = step === "" ? "" : ` --logs ${step}`;
   const program = programName();
-  const replay =
-    outputFile === undefined
-      ? `${program} trace show ${id} --json > trace.json keeps its trace, which ${program} replay runs again`
-      : `${program} replay ${printable(outputFile)} runs it again`;
+  const replayed = outputFile === undefined ? id : printable(outputFile);
   return [
-    `  hint: ${program} trace show ${id}${logs} shows ${logs === "" ? "the run" : "all of its output"}`,
-    `  hint: ${replay}`,
+    `  hint: ${program} trace show ${id}${logs} shows ${logs === "" ? "the run" : "its output"}`,
+    `  hint: ${program} replay ${replayed} runs it again`,
   ].join("\n");
 }
 

@@ -1,4 +1,6 @@
 import { CLEAR_LINE, errors, terminalOf } from "@steps/console/terminal";
+import { printable } from "@steps/model/diagnostic";
+import { shownLabel } from "@steps/trace/tree";
 import type { FetchProgress, RunHooks } from "@steps/engine";
 
 type JournalEvent = Parameters<NonNullable<RunHooks["onEvent"]>>[0];
@@ -25,6 +27,7 @@ export class Progress {
   readonly #terminal = terminalOf(2);
   readonly #isQuiet: boolean;
   readonly #hasView: boolean;
+  readonly #names = new Map<string, { readonly name: string; readonly label: string }>();
   #fetch: { readonly start: number; readonly timer: NodeJS.Timeout; text: string } | undefined;
   #hasLine = false;
 
@@ -38,7 +41,7 @@ export class Progress {
     if (event.type === "note" && this.#isWorthSaying(event)) this.#say(this.#withStep(event));
     if (event.type === "component-resolved" || event.type === "step-finished") this.#endFetch();
     if (event.type === "process-starting") this.#sayStep(this.#nameOf(event.path));
-    if (event.type === "step-opened") this.#names.set(event.path, event.name);
+    if (event.type === "step-opened") this.#names.set(event.path, { name: event.name, label: shownLabel(event) });
   };
 
   /** A step of a job in a container runs. */
@@ -55,7 +58,9 @@ export class Progress {
 
   // It comes before the line that names the step.
   #withStep({ code, path, message }: Extract<JournalEvent, { readonly type: "note" }>): string {
-    return path === "" || !OF_ACTIONS.has(code) ? message : `${stepName(this.#names.get(path), path)}: ${message}`;
+    return path === "" || !OF_ACTIONS.has(code)
+      ? message
+      : `${stepName(this.#names.get(path)?.name, path)}: ${message}`;
   }
 
   /** A fetch that takes long shows how far it is, on a terminal only and in one line that is drawn over. */
@@ -77,11 +82,9 @@ export class Progress {
     this.#hasLine = true;
   }
 
-  readonly #names = new Map<string, string>();
-
   #nameOf(path: string): string {
-    const name = this.#names.get(path) ?? "";
-    return name === "" ? `#${numberOf(path)}` : `name=${name}`;
+    const { name = "", label = "" } = this.#names.get(path) ?? {};
+    return name === "" ? printable(label) : `name=${name}`;
   }
 
   #endFetch(): void {

@@ -1,14 +1,18 @@
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { compileInput, compilePrototext } from "@steps/compiler";
 import { UsageError } from "@steps/console";
-import type { Source } from "@steps/model/diagnostic";
+import { checkFirstStep } from "@steps/engine/components";
+import { hasErrors, type Source } from "@steps/model/diagnostic";
 import { formatReference, isReferenceProblem, parseReference, type StepReference } from "@steps/model/reference";
 import { absolute } from "../files/absolute.ts";
 import { isActionFile, isCiFile, isMessageFile } from "../files/find-files.ts";
+import { hasTwoDocuments } from "../files/has-two-documents.ts";
+import { nearestPath } from "../files/nearest-path.ts";
 import { readSource } from "../files/read-source.ts";
 import { type GitOptions, parseArgument, readReference } from "../flags/reference-argument.ts";
 import type { CommandJob } from "./command-job.ts";
+import { callProblems } from "../input/call-problems.ts";
 import { showDiagnostics } from "../input/diagnose.ts";
 import { isWorkflow } from "../input/is-workflow.ts";
 
@@ -18,7 +22,7 @@ export type Definition = Pick<CommandJob, "source" | "specDefinition" | "positio
   readonly baseDir?: string;
 };
 
-/** What `run` is given to run: a step by its name, or a definition. */
+/** The thing that `run` runs: a step by its name, or a definition. */
 export type RunInput =
   | { readonly source: string; readonly step: StepReference }
   | (Definition & { readonly step?: undefined });
@@ -34,7 +38,17 @@ export interface RunInputOptions extends GitOptions {
 }
 
 /** Reads what the arguments of `run` name. Its diagnostics have been shown; `undefined` if it cannot run. @throws {UsageError} */
-export function readRunInput(options: RunInputOptions, named: string | undefined): RunInput | undefined {
+export async function readRunInput(options: RunInputOptions, named: string | undefined): Promise<RunInput | undefined> {
+  const input = readInput(options, named);
+  if (input === undefined || input.step !== undefined) return input;
+  const { workDir = process.cwd(), lenient: isLenient } = options;
+  const { specDefinition, positionOf, baseDir = absolute(workDir) } = input;
+  const problems = await callProblems({ specDefinition, positionOf }, { dirs: [baseDir], isLenient, severity: "run" });
+  showDiagnostics(options, problems);
+  return hasErrors(problems) ? undefined : input;
+}
+
+function readInput(options: RunInputOptions, named: string | undefined): RunInput | undefined {
   const { json, textProtoStepFile: messageFile } = options;
   if (messageFile !== undefined) {
     if (json !== undefined || named !== undefined)
@@ -49,7 +63,22 @@ export function readRunInput(options: RunInputOptions, named: string | undefined
     named !== undefined && isPlainFolder(named) ? parseArgument(asPath(named)) : readReference(options, named);
   if (step === undefined)
     throw new UsageError("No step is named", "Name one: step-runner run ./step or steps.yml, or give --json.");
-  return { source: formatReference(step), step };
+  return readStep(options, step);
+}
+
+// A step of this machine is looked at before the run begins, any other one when it is fetched.
+function readStep(options: RunInputOptions, step: StepReference): RunInput | undefined {
+  const { workDir = process.cwd(), lenient: isLenient } = options;
+  if (step.kind === "local" && !existsSync(resolve(workDir, step.path))) refuseMistyped(step.path, workDir);
+  const diagnostics = step.kind === "local" ? checkFirstStep(step, workDir, { isLenient }) : [];
+  showDiagnostics(options, diagnostics);
+  return hasErrors(diagnostics) ? undefined : { source: formatReference(step), step };
+}
+
+// A folder that a step file could be in is nearly always mistyped; the run says what is wrong with any other.
+function refuseMistyped(path: string, workDir: string): void {
+  const near = workDir === process.cwd() ? nearestPath(path, { foldersOnly: true }) : undefined;
+  if (near !== undefined) throw new UsageError(`There is no folder "${path}"`, `Did you mean ${near}?`);
 }
 
 function readFile(options: RunInputOptions, path: string): RunInput | undefined {
@@ -62,8 +91,7 @@ function readFile(options: RunInputOptions, path: string): RunInput | undefined 
     throw new UsageError(`"${path}" holds jobs, not steps`, `step-runner local ${path} runs one of them.`);
   const source = readSource(path);
   if (!hasTwoDocuments(source)) return compile(options, source);
-  const step = parseArgument(options.workDir === undefined ? asPath(path) : absolute(path));
-  return { source: formatReference(step), step };
+  return readStep(options, parseArgument(options.workDir === undefined ? asPath(path) : absolute(path)));
 }
 
 /** The path of something that is here as a reference to it. */
@@ -71,9 +99,12 @@ function asPath(path: string): string {
   return /^\.{0,2}\//.test(path) || path === "." ? path : `./${path}`;
 }
 
-// What is written in a list belongs to the current directory, wherever the list is.
+// Paths in a list start from the current directory, wherever the list is.
 function compile(options: RunInputOptions, source: Source): RunInput | undefined {
-  const { specDefinition, positionOf, diagnostics } = compileInput(source, { isLenient: options.lenient });
+  const { specDefinition, positionOf, diagnostics } = compileInput(source, {
+    isLenient: options.lenient,
+    unknownNames: "run",
+  });
   showDiagnostics(options, diagnostics);
   return specDefinition && { source: source.name, specDefinition, positionOf };
 }
@@ -81,14 +112,12 @@ function compile(options: RunInputOptions, source: Source): RunInput | undefined
 // The folder of the file is the step's.
 function readMessage(options: RunInputOptions, path: string): RunInput | undefined {
   const source = readSource(path);
-  const { specDefinition, positionOf, diagnostics } = compilePrototext(source, { isLenient: options.lenient });
+  const { specDefinition, positionOf, diagnostics } = compilePrototext(source, {
+    isLenient: options.lenient,
+    unknownNames: "run",
+  });
   showDiagnostics(options, diagnostics);
   return specDefinition && { source: path, specDefinition, positionOf, baseDir: absolute(dirname(path)) };
-}
-
-/** Whether the spec stands before the definition; the line that begins the first document does not count. */
-function hasTwoDocuments({ text }: Source): boolean {
-  return /^---(?:\s|$)/m.test(text.replace(/^(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*---[^\n]*/, ""));
 }
 
 function isTextFile(path: string): boolean {

@@ -2,6 +2,7 @@ import { assertWritable, complain, errors, progressMode } from "@steps/console/t
 import type { Engine } from "@steps/engine";
 import type { Outcome } from "@steps/model";
 import { quote } from "@steps/model/diagnostic";
+import { formatReference } from "@steps/model/reference";
 import { JOB_EXITS } from "@steps/model/exit-codes";
 import { hideEnvironment } from "../environment/hide-environment.ts";
 import type { JobView } from "@steps/pipeline-view";
@@ -13,6 +14,7 @@ import { writeTrace } from "../traces/write-trace.ts";
 import { type AttemptDefaults, attemptJob } from "./attempt-job.ts";
 import type { CommandJob } from "./command-job.ts";
 import { hurryOutputAfter } from "./timer.ts";
+import { hasFailed } from "./has-failed.ts";
 import { resultsFile as resultsFileOf, writeResults } from "./write-results.ts";
 
 /** A job, or a function that finds it out once there is an engine. */
@@ -124,7 +126,7 @@ async function tellEnd(
   { run, coverage, view, job }: LastAttempt,
 ): Promise<void> {
   const { outcome, unmaskable, partlyEncoded } = run;
-  if (outcome.status !== "success") complain(reasonOf(outcome));
+  if (outcome.status !== "success") complain(namingStep(reasonOf(outcome), job));
   if (hasFailed(outcome) && view !== undefined) {
     const { explainFailure } = await import("./explain-failure.ts");
     void errors.writeLines(explainFailure(view, { job, traceId: run.directory.traceId, outputFile }));
@@ -143,8 +145,11 @@ async function tellEnd(
   void errors.writeLines(`Coverage: ${formatCoverage(coverage)}\n`);
 }
 
-function hasFailed({ status }: Outcome): boolean {
-  return status !== "success" && status !== "cancelled" && status !== "skipped";
+// The only step of a reference that was typed has no name of its own, and its number says nothing.
+function namingStep(reason: string, { source, specDefinition: { definition } }: CommandJob): string {
+  const [only, ...others] = definition.type === "steps" ? definition.steps : [];
+  const isTyped = only?.name === "" && others.length === 0 && formatReference(only.step) === source;
+  return isTyped ? reason.replace(/^step #1:/, () => `${source}:`) : reason;
 }
 
 function reasonOf({ status, error }: Outcome): string {

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { assertWritable, complain, errors, hurryOutput, output } from "@steps/console/terminal";
 import type { Cancelled } from "@steps/engine";
 import { secretVariableNames } from "@steps/engine/environment";
+import { MAX_TIMER_MS } from "@steps/model";
 import { sha256 } from "@steps/platform";
 import type { JobHandle, JobSubmission } from "@steps/service";
 import { givenByFlags } from "../flags/job-flags.ts";
 import type { CommandJob } from "./command-job.ts";
-import { MAX_TIMER_MS } from "./timer.ts";
 import { aborted, StopSignals } from "../signals.ts";
 import type { RunOptions } from "../flags/run-flags.ts";
 import type { PortOptions } from "../flags/serve-flags.ts";
@@ -37,7 +37,7 @@ export async function serveJob(options: RunOptions & PortOptions, port: number, 
       return 0;
     }
     const exitCode = await runServed(options, service, { job, files, stop });
-    await Promise.race([service.drain(DRAIN_MS), aborted(stop.signal)]);
+    await Promise.race([service.finishCalls(DRAIN_MS), aborted(stop.signal)]);
     // Nobody can ask for it any more, and its log may be large.
     await service.jobs.close(job.id);
     return exitCode;

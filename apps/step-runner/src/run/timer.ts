@@ -1,7 +1,5 @@
+import { MAX_TIMER_MS } from "@steps/model";
 import { hurryOutput } from "@steps/console/terminal";
-
-/** The longest delay that a Node timer accepts, in milliseconds; a longer one would fire at once. */
-export const MAX_TIMER_MS: number = 2_147_483_647;
 
 /** Lets the output wait for no slow reader any more after some time, in milliseconds, until it is disposed of. Absent: never. */
 export function hurryOutputAfter(ms: number | undefined): Disposable {

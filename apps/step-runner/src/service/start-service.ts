@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { errors } from "@steps/console/terminal";
+import type { Log } from "@steps/model/operation";
 import { privateDirectory, userDirectories } from "@steps/engine/runs";
 import { sha256 } from "@steps/platform";
 import {
@@ -8,13 +9,13 @@ import {
   type JobTable,
   type JobTableOptions,
   openJobTable,
-  type OperatorLog,
   runSession,
   type Service,
   ServiceError,
 } from "@steps/service";
 import {
   assertSocketFree,
+  drainJobs,
   drainListeners,
   listenPort,
   listenUnix,
@@ -35,8 +36,10 @@ export interface RunningService {
   readonly listeners: readonly Listener[];
   /** Says on standard error where the service listens, and with what token if one was made. */
   announce(): void;
+  /** Takes no new jobs, and waits for those that run and for their followers; for nothing once `giveUp` is aborted. */
+  drain(giveUp: AbortSignal): Promise<void>;
   /** Takes no new calls and waits for those that run, but not longer than this. */
-  drain(timeoutMs: number): Promise<boolean>;
+  finishCalls(timeoutMs: number): Promise<boolean>;
   /** Ends all jobs and then the service. Once `hurry` is aborted the jobs have no grace any more. */
   stop(hurry: AbortSignal): Promise<void>;
   /** See `runSession()` of the service. */
@@ -63,7 +66,7 @@ const MAX_COPIES = 100;
 export async function startService(
   options: ServiceOptions,
   places: ServicePlaces,
-  log: OperatorLog = () => undefined,
+  log: Log = () => undefined,
 ): Promise<RunningService> {
   hideEnvironment();
   // The socket is checked before the state is locked, so that a second service is told that one is running.
@@ -78,7 +81,8 @@ export async function startService(
       jobs,
       listeners,
       announce: () => announce(listeners, token),
-      drain: (timeoutMs) => drainListeners(listeners, timeoutMs),
+      drain: (giveUp) => drainJobs(service, listeners, giveUp),
+      finishCalls: (timeoutMs) => drainListeners(listeners, timeoutMs),
       stop: (hurry) => stopOrHurry(hurry, { service, listeners }),
       runSession,
     };
@@ -105,7 +109,7 @@ async function stopOrHurry(
 }
 
 /** Returns what the options of a command say about the jobs of a service. */
-export function tableOptions(given: ServiceOptions): Omit<JobTableOptions, "stateDir" | "env" | "onNote" | "lock"> {
+export function tableOptions(given: ServiceOptions): Omit<JobTableOptions, "stateDir" | "env" | "log" | "lock"> {
   return {
     runner: { name: "step-runner", version: VERSION },
     cache: cacheOptions(given),
@@ -120,14 +124,14 @@ export function tableOptions(given: ServiceOptions): Omit<JobTableOptions, "stat
   };
 }
 
-async function openTable(given: ServiceOptions, places: ServicePlaces, log: OperatorLog): Promise<JobTable> {
+async function openTable(given: ServiceOptions, places: ServicePlaces, log: Log): Promise<JobTable> {
   const state = given.stateDir ?? userDirectories(process.env).state;
   const lock = readLock(given);
   privateDirectory(state);
   const options: Omit<JobTableOptions, "stateDir"> = {
     ...tableOptions(given),
     env: withLauncher(process.env, state),
-    onNote: log,
+    log,
     lock,
   };
   const place = places.socket ?? `port ${places.port}`;

@@ -27,6 +27,7 @@ export const PROJECT_FLAGS: ReadonlySet<string> = new Set([
   "stage",
   "strict-env",
   "strict-moa",
+  "strict-vars",
   "tag",
   "timeout",
   "variable",

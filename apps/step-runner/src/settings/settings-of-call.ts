@@ -17,9 +17,11 @@ export async function settingsOfCall(flags: Flags, call: SettingsCall): Promise<
   const named = call.value("config");
   const path = named === undefined ? findSettings(await projectFolder(call)) : resolve(named);
   if (path === undefined) return {};
-  const { readSettings } = await import("./read-settings.ts");
+  const { readSettings } = await import("@steps/console/settings");
+  const { PROJECT_FLAGS } = await import("./project-flags.ts");
   const { readSource } = await import("../files/read-source.ts");
-  return readSettings(readSource(path), { flags, isTrusted: named !== undefined });
+  const allowed = named === undefined ? PROJECT_FLAGS : undefined;
+  return readSettings(readSource(path), { flags, others: PROJECT_FLAGS, allowed });
 }
 
 async function projectFolder({ value, positionals: [file] }: SettingsCall): Promise<string> {

@@ -24,7 +24,7 @@ const HEADING = "The situation of a GitLab job";
 /** Flags that say for what a job of a `.gitlab-ci.yml` runs. */
 export const situationFlags = grouped(HEADING, {
   source: flag.choice(SOURCES, {
-    summary: "What starts the pipeline; push by default, merge_request_event with --merge-request",
+    summary: "The event that starts the pipeline; push by default, merge_request_event with --merge-request",
   }),
   ref: flag.text({
     placeholder: "BRANCH",

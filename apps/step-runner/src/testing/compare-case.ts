@@ -4,7 +4,7 @@ import { messageOf, type Value } from "@steps/model";
 import { canonicalJson } from "@steps/model/value";
 import type { Difference, Expectations } from "./test-case.ts";
 
-/** What a step did. */
+/** The facts about a step that ended. */
 export interface Happened {
   readonly exit: number;
   readonly outputs: Readonly<Record<string, Value>>;

@@ -80,6 +80,7 @@ function flagsOf({ secrets }: TestCase): Parameters<typeof withFlags>[0] {
     lenient: false,
     compat: undefined,
     strictMoa: false,
+    strictVars: false,
   };
 }
 

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { UsageError } from "@steps/console";
 import { type KeptDirectory, keptDirectories, keptNamed, readKeptTrace, userDirectories } from "@steps/engine/runs";
+import { nearest } from "@steps/model/diagnostic";
 import { shortDigest } from "@steps/model/digest";
-import { decodeShown, type decodeTrace } from "@steps/trace";
-import { decodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
+import { decodeShown, type decodeTrace, encodeTrace } from "@steps/trace";
+import { decodePipelineTrace, encodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
 import { absolute } from "../files/absolute.ts";
 import { readText } from "../files/read-source.ts";
 
@@ -17,6 +18,8 @@ export type FoundTrace =
   | { readonly kind: "job"; readonly trace: JobTrace }
   | { readonly kind: "pipeline"; readonly trace: PipelineTrace };
 
+const MAX_IDS = 3;
+
 /** The absolute path of the folder in which runs are kept. */
 export function stateOf({ stateDir }: { readonly stateDir?: string | undefined }): string {
   return absolute(stateDir ?? userDirectories(process.env).state);
@@ -27,8 +30,40 @@ export function stateOf({ stateDir }: { readonly stateDir?: string | undefined }
  * newest run. @throws {UsageError} if there is none, or several runs are meant
  */
 export async function findTrace(named: string | undefined, stateDir: string): Promise<FoundTrace> {
-  if (named !== undefined && (named === "-" || existsSync(named))) return readFound(readText(named));
+  if (named !== undefined && isReadable(named)) return readFound(readText(named));
   return readKeptTrace(stateDir, named === undefined ? newest(stateDir) : theOne(named, stateDir));
+}
+
+/**
+ * The text of a trace: that of a file, of standard input for `-`, or of a run that is kept, by the beginning of its id.
+ * @throws {UsageError} if there is none, or several runs are meant
+ */
+export function readTraceText(named: string, stateDir: string): string {
+  if (isReadable(named) || !/^[0-9a-f]+$/i.test(named)) return readText(named);
+  const kept = readKeptTrace(stateDir, theOne(named, stateDir));
+  return kept.kind === "pipeline" ? encodePipelineTrace(kept.trace) : encodeTrace(kept.trace);
+}
+
+/** Whether a text names a trace: a file, standard input, or a run that is kept. */
+export function namesTrace(text: string, stateDir: string): boolean {
+  return isReadable(text) || keptNamed(stateDir, text).length > 0;
+}
+
+/** The ids of runs that are nearly what was typed, for a hint; `undefined` if none is. */
+export function nearestRuns(typed: string, stateDir: string): string | undefined {
+  const wanted = typed.toLowerCase();
+  if (!/^(?:[0-9a-f]+|(?=[a-z]*[0-9])[0-9a-z]+)$/.test(wanted)) return undefined;
+  const ids = keptDirectories(stateDir).map(({ traceId }) => traceId);
+  const begun = ids.filter((id) => id.startsWith(wanted));
+  const near =
+    begun.length > 0 ? begun : ids.filter((id) => nearest(wanted, [id.slice(0, wanted.length)]) !== undefined);
+  const shown = near.slice(0, MAX_IDS).map((id) => shortDigest(id));
+  return shown.length === 0 ? undefined : `Did you mean ${shown.join(" or ")}? step-runner trace ls lists the runs.`;
+}
+
+// A folder may have the name of a step, and is no trace.
+function isReadable(text: string): boolean {
+  return text === "-" || statSync(text, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 async function readFound(text: string): Promise<FoundTrace> {
@@ -47,7 +82,7 @@ function theOne(named: string, stateDir: string): KeptDirectory {
   }
   throw new UsageError(
     `There is no file "${named}", and no run that is kept has such an id`,
-    "step-runner trace ls lists the runs.",
+    nearestRuns(named, stateDir) ?? "step-runner trace ls lists the runs.",
   );
 }
 

@@ -14,9 +14,12 @@ import { jobNamed, type LoadedPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
 import type { Diagnostic, Source } from "@steps/model/diagnostic";
 import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Checked } from "../reports/checked.ts";
+import { callProblems } from "../input/call-problems.ts";
 import { placeOf } from "../input/load-ci-file.ts";
 import { loadSource, type LoadSourceOptions } from "../input/load-source.ts";
+import { hasTwoDocuments } from "../files/has-two-documents.ts";
 import { readSource } from "../files/read-source.ts";
 import { isActionFile, isCiFile, isMessageFile, isStepFile, isWorkflowFile } from "../files/find-files.ts";
 
@@ -37,14 +40,29 @@ export async function checkFile(path: string, options: CheckOptions): Promise<Ch
   if (github !== undefined) return { name: path, diagnostics: github };
   const isJobFile = isCiFile(path) || (options.jobName !== undefined && !isStepFile(path));
   if (isJobFile) return { name: path, diagnostics: await checkJobs(source, options) };
-  const { diagnostics } = readerOf(path)(source, options);
-  return { name: path, diagnostics };
+  const compiled = readerOf(path)(source, compileOptions(options));
+  const folder = dirname(resolve(path));
+  const dirs = hasTwoDocuments(source) ? [folder] : [...new Set([process.cwd(), folder])];
+  return { name: path, diagnostics: await withCalls(compiled, dirs, options) };
 }
 
 /** Checks a text that is in no file: standard input, an argument, the variable STEPS. */
-export function checkText(source: Source, options: CheckOptions): Checked {
-  const compiled: Compiled = source.name === "STEPS" ? compileStepList(source, options) : compileInput(source, options);
-  return { name: source.name, diagnostics: compiled.diagnostics };
+export async function checkText(source: Source, options: CheckOptions): Promise<Checked> {
+  const compile = source.name === "STEPS" ? compileStepList : compileInput;
+  const compiled: Compiled = compile(source, compileOptions(options));
+  return { name: source.name, diagnostics: await withCalls(compiled, [process.cwd()], options) };
+}
+
+async function withCalls(
+  compiled: Compiled,
+  dirs: readonly string[],
+  { isLenient }: CheckOptions,
+): Promise<readonly Diagnostic[]> {
+  return [...compiled.diagnostics, ...(await callProblems(compiled, { dirs, isLenient }))];
+}
+
+function compileOptions({ isLenient, requiresTypes, unknownNames }: CheckOptions): CompileOptions {
+  return { isLenient, requiresTypes, unknownNames };
 }
 
 // A file that cannot be read is one of many: the others are looked at all the same.
@@ -58,24 +76,39 @@ function readFile(path: string): Source | Diagnostic {
   }
 }
 
-function problem(code: string, message: string): Diagnostic {
+function problem(code: "step-unavailable" | "text-too-large", message: string): Diagnostic {
   return { severity: "error", code, message };
 }
 
-async function checkJobs(source: Source, { jobName, loading, inputs }: CheckOptions): Promise<readonly Diagnostic[]> {
+async function checkJobs(
+  source: Source,
+  { jobName, loading, inputs, unknownNames, isLenient }: CheckOptions,
+): Promise<readonly Diagnostic[]> {
   const place = placeOf(loading, source.name);
-  const { predefined, overrides } = place;
-  const optionsOf = (name: string) => ({ predefined: { ...predefined, CI_JOB_NAME: name }, overrides });
+  const { predefined, overrides, workDir } = place;
+  const optionsOf = (name: string) => ({
+    predefined: { ...predefined, CI_JOB_NAME: name },
+    overrides,
+    unknownNames,
+  });
   const { pipeline, readable, diagnostics } = await loadSource(loading, source, { ...place, inputs });
+  // Local steps are those of the project, whichever file names them.
+  const ofCalls = async (of: LoadedPipeline): Promise<readonly Diagnostic[]> => {
+    const named = [...of.groups].filter(([, [job]]) => job?.own.has("run") === true);
+    const compiled = named.map(([name]) => compileJob(of, { ...optionsOf(name), jobName: name }).job ?? {});
+    return (await Promise.all(compiled.map((job) => callProblems(job, { dirs: [workDir], isLenient })))).flat();
+  };
   if (jobName !== undefined) {
-    const ofJob = pipeline && compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
-    const ofRules = pipeline && (await checkRules(only(pipeline, jobName)));
-    return withoutRepeated([...diagnostics, ...(ofJob ?? []), ...(ofRules ?? [])]);
+    if (pipeline === undefined) return withoutRepeated(diagnostics);
+    const chosen = only(pipeline, jobName);
+    const ofJob = compileJob(pipeline, { ...optionsOf(jobName), jobName }).diagnostics;
+    return withoutRepeated([...diagnostics, ...ofJob, ...(await checkRules(chosen)), ...(await ofCalls(chosen))]);
   }
   if (pipeline?.groups.size === 0 && diagnostics.length === 0) throw new UsageError(`"${source.name}" has no job`);
   const ofJobs = readable === undefined ? [] : checkAllJobs(readable, optionsOf);
   const ofRules = readable === undefined ? [] : await checkRules(readable);
-  return withoutRepeated([...diagnostics, ...ofJobs, ...ofRules]);
+  const ofAllCalls = readable === undefined ? [] : await ofCalls(readable);
+  return withoutRepeated([...diagnostics, ...ofJobs, ...ofRules, ...ofAllCalls]);
 }
 
 function only(pipeline: LoadedPipeline, jobName: string): LoadedPipeline {

@@ -25,11 +25,11 @@ export async function checkInputs(given: ValidateOptions, named: readonly string
   const { json } = given;
   if (json !== undefined && named.length > 0) throw new UsageError("Both --json and an argument are given");
   if (json !== undefined)
-    return [checkText(json === "-" ? stdin() : { name: "<argument>", text: json }, checkOptions(given))];
+    return [await checkText(json === "-" ? stdin() : { name: "<argument>", text: json }, checkOptions(given))];
   const isAlone = named.length < 2;
   const reference = given.gitUrl === undefined ? undefined : readReference(given, undefined);
   if (reference !== undefined) return [await checkReference(given, reference, isAlone)];
-  if (named.length === 0) return [checkText(steps(), checkOptions(given))];
+  if (named.length === 0) return [await checkText(steps(), checkOptions(given))];
   const checked: Checked[] = [];
   for (const item of named) checked.push(...(await checkArgument(given, item, isAlone)));
   return checked;
@@ -40,7 +40,7 @@ function checkOptions(given: ValidateOptions): CheckOptions {
   return {
     isLenient: lenient,
     requiresTypes: strict,
-    checksNames: true,
+    unknownNames: "error",
     jobName,
     loading: given,
     inputs: readInputs(given.input),
@@ -49,7 +49,7 @@ function checkOptions(given: ValidateOptions): CheckOptions {
 
 async function checkArgument(given: ValidateOptions, item: string, isAlone: boolean): Promise<readonly Checked[]> {
   const options = checkOptions(given);
-  if (item === "-") return [checkText(stdin(), options)];
+  if (item === "-") return [await checkText(stdin(), options)];
   const stat = existsSync(item) ? statSync(item) : undefined;
   if (stat?.isDirectory() === true) {
     const checked: Checked[] = [];

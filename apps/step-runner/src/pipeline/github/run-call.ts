@@ -65,7 +65,7 @@ async function readCalled(
   };
 }
 
-/** Runs the jobs of a workflow in its concurrency group. Who is cancelled while he waits has jobs that end as cancelled. */
+/** Runs the jobs of a workflow in its concurrency group. If it is cancelled while it waits, its jobs end as cancelled. */
 export async function inGroup<Result>(
   context: PipelineContext,
   name: string | undefined,

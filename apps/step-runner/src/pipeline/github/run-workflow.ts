@@ -123,7 +123,7 @@ function runJobs(
     enterGroup: (name, groupSignal) => enterGroup(context, { language: "github", name }, groupSignal),
     onEvent: (event) => context.onEvent(event, workflow.path),
     run: async (work, instanceSignal, of) => {
-      // Who interrupts twice does not want to wait for jobs that run always, either.
+      // Whoever interrupts twice does not want to wait for jobs that run always, either.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
       const result = await (work.kind === "call"
         ? runCall(context, { caller: workflow, work, of, run: runJobs }, ownSignal)

@@ -1,6 +1,6 @@
 import { UsageError } from "@steps/console";
 import { complain } from "@steps/console/terminal";
-import { compileJob, ignoredKeywords } from "@steps/gitlab-ci";
+import { compileJob, ignoredKeywords, unknownNamesOf } from "@steps/gitlab-ci";
 import {
   type ForeignNeed,
   type JudgedPipeline,
@@ -12,6 +12,7 @@ import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
 import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
 import { sha256 } from "@steps/platform";
+import { callProblems } from "../../input/call-problems.ts";
 import { showDiagnostics } from "../../input/diagnose.ts";
 import { loadCiFile } from "../../input/load-ci-file.ts";
 import { explainSituation, readGivenSituation } from "../../input/read-given-situation.ts";
@@ -43,7 +44,8 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   const { judged } = planned;
   const jobs = chooseJobs(planned.jobs, chosenIds(options, loaded, planned));
   const isShownOnly = options.list || options.graph !== undefined;
-  const problems = judged === undefined || isShownOnly ? [] : problemsOf(loaded, judged, jobs);
+  const problems =
+    judged === undefined || isShownOnly ? [] : await problemsOf(loaded, { planned, judged, jobs, workDir });
   const found = [...file.diagnostics, ...planned.diagnostics, ...problems];
   showDiagnostics(options, sortDiagnostics(found, loaded.sources));
   if (judged === undefined || hasErrors(found)) return undefined;
@@ -73,18 +75,32 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
 }
 
 // The mistakes in jobs are found before any of them runs; the instances of a job share them.
-function problemsOf(
+async function problemsOf(
   loaded: LoadedPipeline,
-  judged: JudgedPipeline,
-  jobs: PlannedPipeline["jobs"],
-): readonly Diagnostic[] {
+  { planned, judged, jobs, workDir }: ChosenJobs,
+): Promise<readonly Diagnostic[]> {
   const isIn = new Set(jobs.map(({ id }) => id));
   const asked = new Set<string>();
-  return [...judged.jobs.values()].flatMap(({ job, sources }) => {
+  const found = [...judged.jobs.values()].map(async ({ job, sources, decision }) => {
     if (!isIn.has(job.name) || job.own.has("trigger") || asked.has(job.groupName)) return [];
     asked.add(job.groupName);
-    return compileJob(loaded, { jobName: job.name, sources }).diagnostics;
+    const unknownNames = unknownNamesOf(decision);
+    const compiled = compileJob(loaded, { jobName: job.name, sources, unknownNames });
+    if (compiled.job === undefined || !job.own.has("run")) return compiled.diagnostics;
+    // The artifacts of another job may hold other steps than the project has now.
+    const own = planned.jobNamed(job.name);
+    const severity = own !== undefined && planned.artifactsOf(own).length === 0 ? unknownNames : "warning";
+    return [...compiled.diagnostics, ...(await callProblems(compiled.job, { dirs: [workDir], severity }))];
   });
+  return (await Promise.all(found)).flat();
+}
+
+/** The jobs of a pipeline that are going to run, and the folder of its project. */
+interface ChosenJobs {
+  readonly planned: PlannedPipeline;
+  readonly judged: JudgedPipeline;
+  readonly jobs: PlannedPipeline["jobs"];
+  readonly workDir: string;
 }
 
 function foreignNeedsOf(judged: JudgedPipeline, jobs: PlannedPipeline["jobs"]): readonly ForeignNeed[] {

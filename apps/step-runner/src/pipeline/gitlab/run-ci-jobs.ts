@@ -53,7 +53,7 @@ function runCiJobs(context: CiContext, { ci, jobs }: CiJobs, signal: AbortSignal
     },
     enterGroup: (name, groupSignal) => enterGroup(context, { language: "gitlab-ci", name }, groupSignal),
     run: (work, instanceSignal, of) => {
-      // Who interrupts twice does not want to wait.
+      // Whoever interrupts twice does not want to wait.
       const ownSignal = AbortSignal.any([instanceSignal, context.stop.hurry]);
       if (!startsChild(work)) return runCiJob(context, { ci, work, of }, ownSignal);
       return startChild(context, { ci, work, run: runCiJobs }, ownSignal);

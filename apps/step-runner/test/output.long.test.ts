@@ -210,7 +210,7 @@ describe.skipIf(!hasProgram("script"))("on a terminal", () => {
       onTerminal(world, 60, call("c2", "--quiet")),
       shell(world, call("c3", "")),
     ]);
-    expect(shown.stdout).toMatch(/#1 {2}\d+s {2}fetching git\+http/);
+    expect(shown.stdout).toMatch(/\/component@main {2}\d+s {2}fetching: \S/);
     // No line is longer than the terminal is wide.
     expect(shown.stdout.split("\r\n").every((text) => text.replaceAll(/\u001B\[[?\d;]*\w/g, "").length <= 90)).toBe(
       true,
