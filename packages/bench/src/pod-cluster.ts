@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sumOfMetric } from "@steps/testkit";
 import { command } from "./measure.ts";
 import { stop, waitFor } from "./service.ts";
 
@@ -14,13 +16,24 @@ export interface PodCluster extends AsyncDisposable {
   readonly cpu: () => number;
   /** MiB of memory that all of them have. */
   readonly memory: () => number;
+  /** The work of all of them since they were started, without that of telling it. */
+  readonly counts: () => Promise<Counts>;
+}
+
+/** Work that programs of a cluster have done. */
+export interface Counts {
   /** Requests that pods and daemon have answered, those between them included. */
-  readonly requests: () => Promise<number>;
+  readonly requests: number;
+  /** Statements of pods and daemon, without the beginnings and ends of transactions. */
+  readonly statements: number;
+  /** Bytes on all connections, each hop for itself. */
+  readonly bytes: number;
 }
 
 const pod = join(dirname(command), "pod");
 /** A hundredth of a second, in which Linux counts. */
 const TICKS = 100;
+const counter = join(import.meta.dirname, "pods/count-bytes.ts");
 
 /** Starts a cluster at ports from a number on. */
 export async function startCluster(folder: string, port: number, hasDaemon: boolean): Promise<PodCluster> {
@@ -30,10 +43,15 @@ export async function startCluster(folder: string, port: number, hasDaemon: bool
   const numbers = [0, 1, 2];
   writeFileSync(config, JSON.stringify({ pods: numbers.map((number) => ({ number, url: urlOf(number) })) }));
   const children: ChildProcess[] = [];
+  const bytesFileOf = (at: number): string => join(folder, `bytes-${at}`);
   const stateOf = (number: number): string => join(folder, `state-${number}`);
   const start = async (args: readonly string[], number: number, env: Record<string, string> = {}): Promise<void> => {
-    const all = [...args, "--port", String(port + number), "--report", "json"];
-    const variables = { PATH: process.env["PATH"] ?? "", HOME: folder, ...env };
+    const all = [...args, "--port", String(port + number), "--log-format", "json"];
+    const counting = {
+      NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${counter}`,
+      BENCH_BYTES_FILE: bytesFileOf(children.length),
+    };
+    const variables = { PATH: process.env["PATH"] ?? "", HOME: folder, ...counting, ...env };
     const child = spawn(pod, all, { env: variables, stdio: ["ignore", "ignore", "pipe"] });
     children.push(child);
     await waitFor(child, " is listening at ");
@@ -64,11 +82,9 @@ export async function startCluster(folder: string, port: number, hasDaemon: bool
     podUrls: [urlOf(1), urlOf(2)],
     cpu: () => pids.reduce((sum, pid) => sum + ticksOf(pid) / TICKS, 0),
     memory: () => pids.reduce((sum, pid) => sum + memoryOf(pid), 0),
-    requests: async () => {
-      const counts = await Promise.all(
-        (hasDaemon ? numbers : [1, 2]).map(async (number) => await countOf(urlOf(number))),
-      );
-      return counts.reduce((sum, count) => sum + count, 0);
+    counts: async () => {
+      const bytes = await Promise.all(pids.map(async (pid, at) => await bytesOf(pid, bytesFileOf(at))));
+      return await countsOf((hasDaemon ? numbers : [1, 2]).map(urlOf), bytes);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(children.map(stop));
@@ -87,11 +103,21 @@ function memoryOf(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) / 1024;
 }
 
-/** Without the questions of this measurement itself. */
-async function countOf(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const rows = text
-    .split("\n")
-    .filter((row) => row.startsWith("pod_http_requests_total{") && !row.includes("/metrics"));
-  return rows.reduce((sum, row) => sum + Number(row.slice(row.lastIndexOf(" "))), 0);
+async function countsOf(urls: readonly string[], bytes: readonly number[]): Promise<Counts> {
+  const metrics = await Promise.all(urls.map(async (url) => await (await fetch(`${url}/metrics`)).text()));
+  // The questions of this measurement itself do not count.
+  const asked = metrics.map((text) => text.replace(/^pod_http_requests_total\{.*\/metrics.*$/gm, ""));
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  return {
+    requests: sum(asked.map((text) => sumOfMetric(text, "pod_http_requests_total"))),
+    statements: sum(metrics.map((text) => sumOfMetric(text, "pod_database_statements_total"))),
+    bytes: sum(bytes),
+  };
+}
+
+async function bytesOf(pid: number, file: string): Promise<number> {
+  rmSync(file, { force: true });
+  process.kill(pid, "SIGUSR2");
+  while (!existsSync(file)) await sleep(5);
+  return Number(readFileSync(file, "utf8"));
 }

@@ -11,22 +11,23 @@ export interface RawClient extends Disposable {
 
 const HEADERS = { ":method": "POST", "content-type": "application/grpc+proto", te: "trailers" } as const;
 
-export function connectRaw(socket: string): RawClient {
+/** @param path of the call; that of the floor by default */
+export function connectRaw(socket: string, path: string = "/call"): RawClient {
   const session = connect("http://localhost", {
     createConnection: () => createConnection(socket),
     settings: { initialWindowSize: 1 << 20 },
   });
   session.on("connect", () => session.setLocalWindowSize(1 << 20));
   return {
-    call: (message) => call(session, message),
+    call: (message) => call(session, path, message),
     stream: () => readStream(session),
     [Symbol.dispose]: () => session.destroy(),
   };
 }
 
-function call(session: ClientHttp2Session, message: Uint8Array): Promise<Uint8Array> {
+function call(session: ClientHttp2Session, path: string, message: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ...HEADERS, ":path": "/call" });
+    const stream = session.request({ ...HEADERS, ":path": path });
     const parts: Buffer[] = [];
     stream.on("data", (part: Buffer) => parts.push(part));
     stream.on("error", reject);

@@ -13,6 +13,7 @@ Without a name all trials run. The exit code is 1 if something did not hold. A f
 Flags:
   --count N      Attempts of each trial; each has its own number unless given
   --seed S       The seed of the first attempt; a new one unless given. Each later attempt has the next number
+  --jobs N       The jobs of each attempt, of the trials that have jobs of pods; 2000 unless given
   --small        The size that npm test has
   --report json  Print the report as JSON instead of a table
   --help
@@ -50,6 +51,7 @@ function parse() {
     options: {
       count: { type: "string" },
       seed: { type: "string" },
+      jobs: { type: "string" },
       small: { type: "boolean", default: false },
       report: { type: "string" },
       help: { type: "boolean", default: false },
@@ -67,6 +69,7 @@ const unknown = positionals.filter((name) => !TRIALS.some((trial) => trial.name 
 if (unknown.length > 0) fail(`There is no trial ${unknown.join(", ")}; --help lists them`);
 const count = wholeNumber("count", values.count, 1);
 const seed = wholeNumber("seed", values.seed, 0) ?? randomInt(2 ** 31);
+const size = wholeNumber("jobs", values.jobs, 1);
 const isSmall = values.small;
 
 const reports: Report[] = [];
@@ -84,6 +87,7 @@ for (const trial of TRIALS) {
     count: attempts,
     seed,
     isSmall,
+    size,
     onAttempt: (index, { failure }) => {
       if (failure !== undefined) process.stderr.write(`faults: ${trial.name}, seed ${seed + index}: ${failure}\n`);
     },

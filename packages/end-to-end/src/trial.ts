@@ -7,6 +7,8 @@ interface Attempt {
   readonly seed: number;
   /** `npm test` makes smaller attempts than `pnpm faults` does. */
   readonly isSmall: boolean;
+  /** How many jobs it makes, where the caller says so. */
+  readonly size?: number | undefined;
 }
 
 /** The result of one attempt. */
@@ -24,7 +26,7 @@ export interface Trial {
   readonly holds: string;
   /** How many attempts `pnpm faults` makes. */
   readonly count: number;
-  /** How many attempts `npm test` makes. */
+  /** How many attempts `npm test` makes; 0 for what takes too long there, and is in `.ci/run` alone. */
   readonly smallCount: number;
   /** The programs that it needs and that are not on this machine. */
   readonly missing?: () => readonly string[];
@@ -50,18 +52,19 @@ export interface RunOptions {
   /** The seed of the first attempt; each later one has the next number. */
   readonly seed: number;
   readonly isSmall: boolean;
+  readonly size?: number | undefined;
   readonly onAttempt?: (index: number, outcome: Outcome) => void;
 }
 
 const LIMIT_MS = 120_000;
 
 /** Makes the attempts of a trial, one after the other. */
-export async function runTrial(trial: Trial, { count, seed, isSmall, onAttempt }: RunOptions): Promise<Report> {
+export async function runTrial(trial: Trial, { count, seed, isSmall, size, onAttempt }: RunOptions): Promise<Report> {
   const failures: { seed: number; reason: string }[] = [];
   const measured: Record<string, number> = {};
   const start = performance.now();
   for (let index = 0; index < count; index++) {
-    const outcome = await attemptOnce(trial, seed + index, isSmall);
+    const outcome = await attemptOnce(trial, { seed: seed + index, isSmall, size });
     if (outcome.failure !== undefined) failures.push({ seed: seed + index, reason: outcome.failure });
     for (const [name, value] of Object.entries(outcome.measured ?? {})) {
       const before = measured[name] ?? 0;
@@ -74,12 +77,12 @@ export async function runTrial(trial: Trial, { count, seed, isSmall, onAttempt }
   return { name, holds, count, held: count - failures.length, failures, measured, seconds };
 }
 
-async function attemptOnce(trial: Trial, seed: number, isSmall: boolean): Promise<Outcome> {
+async function attemptOnce(trial: Trial, choices: Omit<Attempt, "random">): Promise<Outcome> {
   const limitMs = trial.limitMs ?? LIMIT_MS;
   const late = Promise.withResolvers<Outcome>();
   const timer = setTimeout(() => late.resolve({ failure: `It had not ended after ${limitMs / 1000} s` }), limitMs);
   try {
-    return await Promise.race([trial.attempt({ random: createRandom(seed), seed, isSmall }), late.promise]);
+    return await Promise.race([trial.attempt({ ...choices, random: createRandom(choices.seed) }), late.promise]);
   } catch (error) {
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   } finally {

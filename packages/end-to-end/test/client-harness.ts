@@ -30,7 +30,7 @@ interface Running {
 export interface User {
   readonly dir: string;
   readonly socket: string;
-  serve(): Promise<Running>;
+  serve(...flags: readonly string[]): Promise<Running>;
   bridge(...args: readonly string[]): Running;
   start(script: string, args: readonly string[]): Running;
 }
@@ -54,8 +54,8 @@ export function createUser(): User {
     socket,
     start,
     bridge: (...args) => start(join(ROOT, "apps/runner-bridge/dist/main.cjs"), args),
-    async serve() {
-      const service = start(join(ROOT, "apps/step-runner/dist/main.cjs"), ["serve"]);
+    async serve(...flags) {
+      const service = start(join(ROOT, "apps/step-runner/dist/main.cjs"), ["serve", ...flags]);
       await service.until("stderr", "is listening on socket");
       return service;
     },

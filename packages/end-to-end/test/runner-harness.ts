@@ -2,7 +2,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
-  compileCache,
   hasProgram,
   type RunnerServer,
   type ServedPayload,
@@ -12,12 +11,14 @@ import {
   watchProcess,
 } from "@steps/testkit";
 import { onTestFinished, vi } from "vitest";
+import { environmentIn } from "../src/kit/environment.ts";
 import { killAll, processesOf } from "../src/kit/processes.ts";
 
 // On a machine that is busy each program takes its time.
 vi.setConfig({ testTimeout: 240_000 });
 
-const BIN = resolve(import.meta.dirname, "../../../node_modules/.bin");
+/** The folder with the commands of the tree. */
+export const BIN = resolve(import.meta.dirname, "../../../node_modules/.bin");
 
 /** A machine with a registered runner, and the server that it belongs to. */
 export interface RunnerWorld {
@@ -40,16 +41,7 @@ export async function createRunner(...flags: readonly string[]): Promise<RunnerW
     killAll(processesOf(dir));
     await server[Symbol.asyncDispose]();
   });
-  const env = {
-    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
-    HOME: join(dir, "home"),
-    TMPDIR: join(dir, "tmp"),
-    XDG_STATE_HOME: join(dir, "state"),
-    XDG_CONFIG_HOME: join(dir, "config"),
-    XDG_CACHE_HOME: join(dir, "cache"),
-    NO_COLOR: "1",
-    ...compileCache(),
-  };
+  const env = environmentIn(dir);
   const program = join(BIN, "runner-bridge");
   const run: RunnerWorld["run"] = (...args) => {
     const { status, stdout, stderr } = spawnSync(program, args, { env, cwd: dir, encoding: "utf8" });

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Dial } from "@steps/client";
 import { createSshDialer, dialCommand, dialDocker, dialKubernetes, dialUnix } from "@steps/dial";
 import { compileCache, hasProgram, startKubernetesServer, startSshServer, tempDir } from "@steps/testkit";
+import { afterAll } from "vitest";
 
 const COMMAND = resolve(import.meta.dirname, "../../../node_modules/.bin/step-runner");
 
@@ -154,6 +155,8 @@ async function inContainer(data: string): Promise<Way> {
 }
 
 let image: string | undefined;
+// A worker is ended by a signal, so that what it does at its exit may never be done.
+afterAll(() => void (image !== undefined && docker("rmi", "--force", image)));
 
 /** Starts the bootstrapped program in a container of an image that has busybox only. */
 export function startContainer(
@@ -199,7 +202,6 @@ function importImage(): string {
   }
   const tag = `steps-test-${randomBytes(6).toString("hex")}`;
   execFileSync("sh", ["-c", `tar -C '${root}' -c . | docker import - ${tag}`], { stdio: "ignore" });
-  process.on("exit", () => spawnSync("docker", ["rmi", "-f", tag], { stdio: "ignore" }));
   return tag;
 }
 

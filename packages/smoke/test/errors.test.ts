@@ -23,7 +23,7 @@ function found(pattern: RegExp, code: RegExp): string[] {
 }
 
 // Names of variables stand where codes may stand, too.
-const VARIABLE = /^(?:GITHUB|CI|GITLAB)_|_HOST$|_FLAGS$/;
+const VARIABLE = /^(?:GITHUB|CI|GITLAB)_|^GIT_STRATEGY$|_HOST$|_FLAGS$/;
 
 const unions = found(/export type \w+ErrorCode =([^;]+);/g, /"([A-Z_]+)"/g);
 const failures = found(

@@ -19,6 +19,15 @@ function call(program: string, args: readonly string[], cwd = root): SpawnSyncRe
   return spawnSync(program, [...args], { cwd, env, encoding: "utf8" });
 }
 
+/** How often the engine compiles a function while a job runs. */
+function countCompiled(steps: readonly object[]): number {
+  const dir = tempDir();
+  const env = { PATH: process.env["PATH"], HOME: dir, STEPS: JSON.stringify(steps), BUN_JSC_reportCompileTimes: "1" };
+  const ended = spawnSync(command, ["ci", "--quiet"], { cwd: dir, env, encoding: "utf8" });
+  expect(ended.status).toBe(0);
+  return ended.stderr.split("\n").filter((line) => line.startsWith("Optimized ")).length;
+}
+
 describe.skipIf(!isPacked)("the command as one executable", () => {
   test("needs the C library and nothing else", () => {
     const libraries = call("readelf", ["--dynamic", command]).stdout.matchAll(/\(NEEDED\).*\[(.*)\]/g);
@@ -51,6 +60,11 @@ describe.skipIf(!isPacked)("the command as one executable", () => {
     expect(ended).toMatchObject({ status: 2, stdout: "" });
     expect(ended.stderr).toContain("STEPS");
   });
+
+  test("compiles what runs often once a command takes longer", () => {
+    const steps = Array.from({ length: 60 }, (_, index) => ({ name: `s${index}`, script: "sleep 0.005" }));
+    expect(countCompiled(steps)).toBeGreaterThan(200);
+  });
 });
 
 /** The loaders that the executables for other machines name. */
@@ -70,7 +84,16 @@ describe.skipIf(!isPacked).each(isFullSize ? Object.entries(OTHERS) : [])("the e
     expect(/program interpreter: (.*)\]/.exec(heads)?.[1]).toBe(loader);
     if (target !== "linux-arm64") return;
     // Debian has a C library for an emulator of this processor, and none of musl with what else Bun needs.
-    const ended = call("qemu-aarch64-static", ["-L", ARM_LIBRARIES, path, "--version"]);
+    const emulated = ["-L", ARM_LIBRARIES, path];
+    const ended = call("qemu-aarch64-static", [...emulated, "--version"]);
     expect(ended, ended.stderr).toMatchObject({ status: 0, stdout: expect.stringMatching(VERSION) });
+    // It calls the system's library to make pipes, and Bun makes the code for that.
+    const run = call("qemu-aarch64-static", [
+      ...emulated,
+      "run",
+      "--json",
+      '[{"name":"a","script":"echo a; echo b >/dev/stderr"}]',
+    ]);
+    expect(run, run.stderr).toMatchObject({ status: 0, stdout: "a\n", stderr: expect.stringContaining("b\n") });
   });
 });

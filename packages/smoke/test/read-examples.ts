@@ -1,10 +1,10 @@
-/** A block of JavaScript in a guide, and the block of text behind it: what it prints. */
+/** A block of JavaScript in a guide, and the output that the session behind it shows. */
 export interface Example {
   readonly code: string;
   readonly output: string;
 }
 
-/** The examples of a Markdown text: each `js` block that a `text` block follows, with nothing but words between them. */
+/** The examples of a Markdown text: each `js` block before a session that runs it, with nothing but words between them. */
 export function readExamples(markdown: string): readonly Example[] {
   const blocks = [...markdown.matchAll(/^```(\w+)\n([^]*?)\n```$/gm)].map(([, language = "", text = ""]) => ({
     language,
@@ -12,6 +12,8 @@ export function readExamples(markdown: string): readonly Example[] {
   }));
   return blocks.flatMap(({ language, text }, i) => {
     const next = blocks[i + 1];
-    return language === "js" && next?.language === "text" ? [{ code: text, output: next.text }] : [];
+    const output =
+      language === "js" && next?.language === "console" ? /^\$ node \S+\n([^]*)$/.exec(next.text)?.[1] : undefined;
+    return output === undefined ? [] : [{ code: text, output }];
   });
 }

@@ -89,6 +89,15 @@ describe.each(isFullSize ? [`linux-${process.arch}`] : [])("a release for %s", (
     expect(needed).toHaveLength(1);
   });
 
+  test("has a pod with a database that is the same bytes each time that it is made", () => {
+    const again = join(folder, "again.br");
+    succeed("node", ["scripts/database-archive.mjs", again]);
+    const names = succeed("tar", ["-tzf", join(out, tarballs[2] ?? "")]).split("\n");
+    const [name = ""] = names.filter((path) => /\/pglite-[\d.]+\.br$/.test(path));
+    const packed = spawnSync("tar", ["-xzOf", join(out, tarballs[2] ?? ""), name], { maxBuffer: 2 ** 24 }).stdout;
+    expect(readFileSync(again).equals(packed)).toBe(true);
+  });
+
   test("has an executable that needs no Node", () => {
     const work = join(folder, "alone");
     mkdirSync(work);

@@ -15,14 +15,14 @@ export interface Certificate {
 /** An authority of a test, and what it has signed. */
 export interface TestCertificates {
   readonly ca: Certificate;
-  /** For `127.0.0.1` and the name `server.test`. */
+  /** For `127.0.0.1`, the name `server.test`, and those that were asked for. */
   readonly server: Certificate;
   /** For the user `client`. */
   readonly client: Certificate;
 }
 
-/** Makes certificates that are good for two days; needs the program `openssl` (3.0 or later). */
-export async function createCertificates(): Promise<TestCertificates> {
+/** Makes certificates that are good for two days; needs the program `openssl` (3.0 or later). `names` are hosts of the server. */
+export async function createCertificates(names: readonly string[] = []): Promise<TestCertificates> {
   return withTempDir(async (dir) => {
     await request(dir, "ca", ["-subj", "/CN=test authority"]);
     const by = ["-CA", "ca.pem", "-CAkey", "ca.key"];
@@ -31,7 +31,7 @@ export async function createCertificates(): Promise<TestCertificates> {
       "-subj",
       "/CN=server",
       "-addext",
-      "subjectAltName=IP:127.0.0.1,DNS:server.test",
+      ["subjectAltName=IP:127.0.0.1,DNS:server.test", ...names.map((name) => `DNS:${name}`)].join(","),
     ]);
     await request(dir, "client", [...by, "-subj", "/CN=client"]);
     const read = async (name: string): Promise<Certificate> => ({

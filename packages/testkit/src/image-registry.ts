@@ -15,6 +15,8 @@ const run = promisify(execFile);
 export const hasRegistry: boolean = hasProgram("docker-registry") && hasProgram("skopeo");
 
 export interface RegistryOptions {
+  /** The folder for its files; by default a new one that goes with the test. */
+  readonly dir?: string;
   /** A user and a password that everybody has to give. */
   readonly basic?: { readonly username: string; readonly password: string };
   /** Tokens from this server are wanted: its URL, and the certificate that its tokens are signed with. */
@@ -31,7 +33,7 @@ export interface Registry extends AsyncDisposable {
 
 /** Starts Debian's `docker-registry` on a port of its own. */
 export async function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
-  const dir = tempDir();
+  const dir = options.dir ?? tempDir();
   const config = join(dir, "config.yml");
   writeFileSync(config, configText(dir, options));
   // The environment must not configure it: `REGISTRY_…` would.

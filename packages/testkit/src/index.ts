@@ -1,6 +1,7 @@
 export { tempDir, withTempDir } from "./temp-dir.ts";
 export { compileCache } from "./compile-cache.ts";
 export { snapshot } from "./snapshot.ts";
+export { freePort } from "./free-port.ts";
 export { isFullSize } from "./is-full-size.ts";
 export { isRunning } from "./is-running.ts";
 export { hasProgram } from "./has-program.ts";
@@ -26,6 +27,8 @@ export { createCertificates } from "./certificates.ts";
 export type { Certificate, TestCertificates } from "./certificates.ts";
 export { watchProcess } from "./watch-process.ts";
 export type { EndedProcess, WatchedProcess } from "./watch-process.ts";
+export { runnerInfo, type TestRunnerInfo } from "./runner-info.ts";
+export { sumOfMetric } from "./sum-of-metric.ts";
 export { startRunnerServer } from "./runner-server.ts";
 export type { RunnerServer, RunnerServerFault, ServedJob, ServedPayload } from "./runner-server.ts";
 export { TerminalScreen } from "./terminal-screen.ts";

@@ -53,7 +53,7 @@ export interface ExecOptions {
   readonly protocol: string;
   readonly fault: ExecFault;
   readonly env: NodeJS.ProcessEnv;
-  /** What is run, when it is not what was asked for. */
+  /** The file that is run, when it is not the one that was asked for. */
   readonly command?: readonly string[] | undefined;
   /** Containerd's way to say that a program is missing is a failed status; Docker's is exit code 127 (126) with a text. */
   readonly missingProgram: "exit-code" | "status";

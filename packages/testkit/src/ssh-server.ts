@@ -1,11 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { freePort } from "./free-port.ts";
 import { tempDir } from "./temp-dir.ts";
 
 export interface SshServerOptions {
@@ -133,15 +133,6 @@ async function listen(dir: string, options: SshServerOptions & { readonly port: 
   const isUp = await Promise.race([listening.then(() => true), exited.then(() => false)]);
   if (!isUp) throw new Error(`sshd does not start: ${log.join("\n")}`);
   return { pid: child.pid as number, stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function childrenOf(pid: number): number[] {

@@ -24,7 +24,7 @@ export class TerminalScreen {
 
   /** Takes what a program writes: text, line ends, colours, and the sequences that move up, clear, and turn wrapping on and off. */
   write(text: string): this {
-    const tokens = text.matchAll(/\u001B\[(\??)(\d*)(?:;\d+)*([A-Za-z])|(\r)|(\n)|([^\u001B])|(\u001B)/gu);
+    const tokens = text.matchAll(/\u001B\[(\??)(\d*)(?:;\d*)*([A-Za-z])|(\r)|(\n)|([^\u001B])|(\u001B)/gu);
     for (const [, mark, number, command, carriage, feed, char, unknown] of tokens) {
       if (unknown !== undefined) throw new Error("An escape sequence that this terminal does not know");
       if (command !== undefined) this.#obey(`${mark}${command}`, number ?? "");

@@ -1,9 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { absolute, median, type Row } from "../measure.ts";
-import { type PodCluster, startCluster } from "../pod-cluster.ts";
+import { type Counts, startCluster } from "../pod-cluster.ts";
+import { waitsUnderLoad } from "../pods/mode-load.ts";
+import { ask, createJobs, end, type Mode } from "../pods/modes.ts";
+import { percentile } from "../pods/sequential.ts";
 
 const PICK_UPS = 20;
+const WARM_UPS = 3;
 const JOBS = 100;
 const CLIENTS = 8;
 const IDLE_RUNNERS = 1_000;
@@ -12,20 +16,13 @@ const STRANDED = 20;
 /** Long enough on a machine that has much else to do. */
 const STRANDED_MS = 20_000;
 
-/** A mode: its cluster, where runners of the instance are made, and the URL that they get. */
-interface Mode {
-  readonly name: string;
-  readonly cluster: PodCluster;
-  readonly home: (pod: number) => number;
-  readonly url: (pod: number) => string;
-}
-
 /** The figures of one mode. */
 interface Figures {
   readonly pickUps: number[];
   claimsPerSecond: number;
   cpuPerJob: number;
-  requestsPerJob: number;
+  perJob: Counts;
+  waits: readonly number[];
   idleCpu: number;
   idleMemory: number;
   stranded: number;
@@ -45,6 +42,9 @@ export async function podModes(scratch: string): Promise<Row[]> {
     { name: "B daemon", cluster: linked, home: () => 0, url: () => linked.routerUrl },
     { name: "C prefix", cluster: plain, home: (pod) => pod, url: (pod) => `${plain.routerUrl}/pods/${pod}` },
   ];
+  // The first mode would pay for the programs' compilation, and for databases that have seen nothing.
+  for (let round = 0; round < WARM_UPS; round++)
+    for (const mode of modes) await drain(mode, `warm ${round} ${mode.name}`);
   const all = new Map<Mode, Figures>();
   for (const mode of modes) all.set(mode, await measure(mode));
   for (let round = 0; round < PICK_UPS; round++)
@@ -57,12 +57,22 @@ async function measure(mode: Mode): Promise<Figures> {
   const { cluster, name } = mode;
   process.stderr.write(`bench: mode ${name}\n`);
   const stranded = await strand(mode);
-  const before = { cpu: cluster.cpu(), requests: await cluster.requests() };
-  const claimsPerSecond = await drain(mode);
-  const cpuPerJob = ((cluster.cpu() - before.cpu) / JOBS) * 1000;
-  const requestsPerJob = ((await cluster.requests()) - before.requests) / JOBS;
+  const toCount = await cluster.counts();
+  const before = await cluster.counts();
+  const cpu = cluster.cpu();
+  const claimsPerSecond = await drain(mode, `drain ${name}`);
+  const cpuPerJob = ((cluster.cpu() - cpu) / JOBS) * 1000;
+  const after = await cluster.counts();
+  // Without what the counting itself takes.
+  const perJobOf = (count: keyof Counts): number => (after[count] - 2 * before[count] + toCount[count]) / JOBS;
+  const perJob = {
+    requests: perJobOf("requests"),
+    statements: perJobOf("statements"),
+    bytes: perJobOf("bytes"),
+  };
+  const waits = await waitsUnderLoad(mode);
   const idle = await hold(mode);
-  return { pickUps: [], claimsPerSecond, cpuPerJob, requestsPerJob, stranded, ...idle };
+  return { pickUps: [], claimsPerSecond, cpuPerJob, perJob, waits, stranded, ...idle };
 }
 
 function rowsOf({ name }: Mode, figures: Figures, floor: Figures): Row[] {
@@ -76,55 +86,15 @@ function rowsOf({ name }: Mode, figures: Figures, floor: Figures): Row[] {
     row("pick-up, idle, median", ({ pickUps }) => median(pickUps), "ms"),
     row("jobs taken and ended", ({ claimsPerSecond }) => claimsPerSecond, "/s"),
     row("processor time of a job", ({ cpuPerJob }) => cpuPerJob, "ms"),
-    row("requests of a job", ({ requestsPerJob }) => requestsPerJob, ""),
+    row("requests of a job", ({ perJob }) => perJob.requests, ""),
+    row("statements of a job", ({ perJob }) => perJob.statements, ""),
+    row("bytes on the wire for a job, all hops", ({ perJob }) => perJob.bytes / 1024, "KiB"),
+    row("wait under uneven load, median", ({ waits }) => median(waits), "ms"),
+    row("wait under uneven load, p95", ({ waits }) => percentile(waits, 0.95), "ms"),
     row(`processor time of ${IDLE_RUNNERS} idle runners`, ({ idleCpu }) => idleCpu, "ms/s"),
     row(`memory with ${IDLE_RUNNERS} idle runners`, ({ idleMemory }) => idleMemory, "MiB"),
     row(`jobs of ${STRANDED} that wait while a runner elsewhere idles`, ({ stranded }) => stranded, ""),
   ];
-}
-
-const tokens = new Map<string, Promise<string>>();
-
-/** The token of the runner for a tag, made the first time. */
-async function tokenOf({ name, cluster, home }: Mode, pod: number, tag: string): Promise<string> {
-  const key = `${name} ${pod} ${tag}`;
-  const made =
-    tokens.get(key) ??
-    cluster.admin<{ token: string }>(home(pod), "POST", "/runners", { tags: [tag] }).then((r) => r.token);
-  tokens.set(key, made);
-  return await made;
-}
-
-async function createJobs({ cluster }: Mode, pod: number, tag: string, count: number): Promise<void> {
-  const jobs = Array.from({ length: count }, (_, at) => ({ name: `job ${at}`, stage: "t", tags: [tag], payload: {} }));
-  await cluster.admin(pod, "POST", "/pipelines", { project: `g/${pod}`, stages: ["t"], jobs });
-}
-
-interface Job {
-  readonly id: number;
-  readonly token: string;
-}
-
-async function ask(mode: Mode, pod: number, tag: string, signal?: AbortSignal): Promise<Job | undefined> {
-  const token = await tokenOf(mode, pod, tag);
-  const reply = await fetch(`${mode.url(pod)}/api/v4/jobs/request`, {
-    method: "POST",
-    headers: { "runner-token": token },
-    body: JSON.stringify({ token, info: { features: { two_phase_job_commit: true } } }),
-    ...(signal !== undefined && { signal }),
-  });
-  const text = await reply.text();
-  return reply.status === 201 ? (JSON.parse(text) as Job) : undefined;
-}
-
-async function end(mode: Mode, pod: number, { id, token }: Job): Promise<void> {
-  for (const state of ["running", "success"]) {
-    const headers = { "job-token": token };
-    const url = `${mode.url(pod)}/api/v4/jobs/${id}`;
-    const reply = await fetch(url, { method: "PUT", headers, body: JSON.stringify({ token, state }) });
-    await reply.arrayBuffer();
-    if (reply.status !== 200) throw new Error(`${mode.name}: a job could not be ${state}: ${reply.status}`);
-  }
 }
 
 /** From a job that is created to the runner that has it, which was waiting. */
@@ -140,8 +110,7 @@ async function pickUp(mode: Mode, tag: string): Promise<number> {
 }
 
 /** Jobs of both pods, all there before the first is taken: how many are taken and ended in a second. */
-async function drain(mode: Mode): Promise<number> {
-  const tag = `drain ${mode.name}`;
+async function drain(mode: Mode, tag: string): Promise<number> {
   for (const pod of [1, 2]) await createJobs(mode, pod, tag, JOBS / 2);
   let left = JOBS;
   const stopped = new AbortController();

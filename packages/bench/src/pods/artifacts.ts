@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { atLeast, interleaveAll, type Row } from "../measure.ts";
+import { atLeast, type Row } from "../measure.ts";
 import { connectHttp } from "./http-client.ts";
 import type { PodClient, ReceivedJob } from "./pod-client.ts";
 import type { ServerProcess } from "./processes.ts";
@@ -29,7 +29,12 @@ export async function artifacts(pod: ServerProcess, client: PodClient, router: S
     ["up", upload],
     ["down", download],
   ] as const) {
-    const [floor = [], measured = []] = await interleaveAll(ROUNDS, [() => run(pod), () => run(router)]);
+    const floor: number[] = [];
+    const measured: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      floor.push(await run(pod));
+      measured.push(await run(router));
+    }
     const speed = (times: readonly number[]): number => SIZE / MIB / (Math.min(...times) / 1000);
     const numbers = { floor: speed(floor), measured: speed(measured), limit: LIMIT, unit: "MiB/s" };
     rows.push(atLeast(`1 GiB of artifacts ${name}, router : pod`, numbers));

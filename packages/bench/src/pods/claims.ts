@@ -47,7 +47,10 @@ async function claimsPerSecond(client: PodClient, token: string): Promise<number
   return (CLAIMS - WARM) / ((performance.now() - start) / 1000);
 }
 
-/** Makes many of each pending job while no pod runs. Made by the API, so many jobs take minutes. */
+/**
+ * Makes many of each pending job while no pod runs. Made by the API, so many jobs take minutes. The jobs that were given out before are
+ * ended: a claim counts those in hand, and their leases would expire meanwhile.
+ */
 async function copyJobs({ stateDir, databaseUrl }: PodStart): Promise<void> {
   if (databaseUrl === undefined) {
     const pglite = await PGlite.create({ dataDir: join(stateDir, "database", "data"), relaxedDurability: true });
@@ -62,6 +65,8 @@ async function copyJobs({ stateDir, databaseUrl }: PodStart): Promise<void> {
 }
 
 const COPY = `
+UPDATE jobs SET state = 'success', lease_expires_at = NULL, finished_at = now() WHERE id IN (SELECT job_id FROM active_jobs);
+DELETE FROM active_jobs;
 CREATE TEMPORARY TABLE copies AS SELECT nextval('job_ids') AS id, q.job_id AS of, q.lane_id
   FROM pending_jobs q, generate_series(1, ${COPIES}) AS s (i) ORDER BY s.i, q.job_id;
 INSERT INTO jobs (id, pipeline_id, project_id, name, stage, stage_index, position, state, run_when, allow_failure, tags, protected,

@@ -26,6 +26,7 @@ export interface HttpClient extends Disposable {
 export function connectHttp(url: string): HttpClient {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 20_000 });
+  let isDisposed = false;
   const send = (call: Call): Promise<Reply> =>
     new Promise((resolve, reject) => {
       const { method, path, headers = {}, body, onBytes } = call;
@@ -41,12 +42,20 @@ export function connectHttp(url: string): HttpClient {
       });
       sent.once("error", (error: NodeJS.ErrnoException) => {
         // A connection that was idle for long may be closed in the moment in which it is used again.
-        const isStale = sent.reusedSocket && error.code === "ECONNRESET" && (body === undefined || isText);
+        const isReset = error.code === "ECONNRESET" || error.code === "EPIPE";
+        const isStale = !isDisposed && sent.reusedSocket && isReset && (body === undefined || isText);
         if (isStale) send(call).then(resolve, reject);
         else reject(error);
       });
       if (body === undefined || isText) sent.end(body);
       else body.once("error", reject).pipe(sent);
     });
-  return { send, [Symbol.dispose]: () => agent.destroy() };
+  return {
+    send,
+    [Symbol.dispose]() {
+      // A request that is cut now was cut by its own client, and would wait again on a connection that nobody ends.
+      isDisposed = true;
+      agent.destroy();
+    },
+  };
 }

@@ -8,7 +8,7 @@ export interface IdleRunners {
   stop(): Promise<void>;
 }
 
-/** What idle runners are told. */
+/** The answers that idle runners get. */
 export interface IdleOptions {
   /** The tokens of the runners, one for each kind; the machines have them in turn. */
   readonly tokens: readonly string[];

@@ -13,7 +13,7 @@ interface Answer {
   readonly ticket: string | undefined;
 }
 
-/** What the measurements ask of a pod, as its owner and as runners. */
+/** The calls that measurements make to a pod, as its owner and as runners. */
 export interface PodClient extends HttpClient {
   /** Creates a runner with these tags and gives its token. */
   createRunner(tags: readonly string[], more?: Readonly<Record<string, unknown>>): Promise<string>;

@@ -31,7 +31,7 @@ export interface PodStart {
 export async function startPod({ stateDir, databaseUrl, flags = [] }: PodStart): Promise<PodProcess> {
   mkdirSync(stateDir, { recursive: true });
   const database = databaseUrl === undefined ? [] : ["--database", databaseUrl];
-  const args = ["serve", "--port", "0", "--state-dir", stateDir, "--report", "json", ...database, ...flags];
+  const args = ["serve", "--port", "0", "--state-dir", stateDir, "--log-format", "json", ...database, ...flags];
   const server = await startServer(join(bin, "pod"), args);
   return { ...server, adminToken: readFileSync(join(stateDir, "admin-token"), "utf8") };
 }

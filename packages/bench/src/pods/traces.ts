@@ -4,8 +4,12 @@ import type { PodClient, ReceivedJob } from "./pod-client.ts";
 import type { PodProcess, ServerProcess } from "./processes.ts";
 
 const JOBS = 8;
-const SECONDS = 4;
+/** Rounds with and without the pod in turn, so that what the machine does besides falls on both; the best of each counts. */
+const ROUNDS = 3;
+const SECONDS = 2;
 const TARGET = 1500;
+/** The same as a share of what `node:http` answers: 7,700 a second where two processors had little else to do. */
+const SHARE = 0.2;
 const BYTES = Buffer.from(`${"x".repeat(99)}\n`.repeat(10));
 
 /** Appends to the traces of several jobs at once, against the same calls to `node:http`. */
@@ -17,8 +21,16 @@ export async function traces(pod: PodProcess, client: PodClient, raw: ServerProc
     const { job } = await client.requestJob(token, "s_traces");
     if (job !== undefined) jobs.push(job);
   }
-  const { rate: floor } = await appendsPerSecond(raw, jobs, 201);
-  const { rate, processor } = await appendsPerSecond(pod, jobs, 202);
+  const sizes = new Map<number, number>();
+  const floors: Round[] = [];
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    floors.push(await appendsPerSecond(raw, { jobs, status: 201, sizes: new Map() }));
+    rounds.push(await appendsPerSecond(pod, { jobs, status: 202, sizes }));
+  }
+  const floor = Math.max(...floors.map(({ rate }) => rate));
+  const rate = Math.max(...rounds.map(({ rate }) => rate));
+  const processor = Math.min(...rounds.map(({ processor }) => processor));
   const size = `${BYTES.length} bytes`;
   return [
     {
@@ -26,6 +38,14 @@ export async function traces(pod: PodProcess, client: PodClient, raw: ServerProc
       floor: `${floor.toFixed(0)} /s`,
       measured: `${rate.toFixed(0)} /s`,
       ratio: rate / floor,
+      target: `≥ ${SHARE}`,
+      isMet: rate / floor >= SHARE,
+    },
+    {
+      name: `trace appends of ${size}, ${JOBS} jobs [${database}]`,
+      floor: "–",
+      measured: `${rate.toFixed(0)} /s`,
+      ratio: undefined,
       target: `≥ ${TARGET} /s`,
       isMet: rate >= TARGET,
     },
@@ -38,20 +58,29 @@ export async function traces(pod: PodProcess, client: PodClient, raw: ServerProc
   ];
 }
 
+interface Round {
+  readonly rate: number;
+  /** Milliseconds of a processor for an append. */
+  readonly processor: number;
+}
+
+/** The sizes are those of the traces so far, by the ids of their jobs. */
 async function appendsPerSecond(
   server: ServerProcess,
-  jobs: readonly ReceivedJob[],
-  status: number,
-): Promise<{ readonly rate: number; readonly processor: number }> {
+  options: { readonly jobs: readonly ReceivedJob[]; readonly status: number; readonly sizes: Map<number, number> },
+): Promise<Round> {
+  const { jobs, status, sizes } = options;
   using http = connectHttp(server.url);
   let count = 0;
   const start = performance.now();
   const processorStart = server.processorTime();
   const until = start + SECONDS * 1000;
   const append = async (job: ReceivedJob): Promise<void> => {
-    for (let size = 0; performance.now() < until; size += BYTES.length) {
+    while (performance.now() < until) {
+      const size = sizes.get(job.id) ?? 0;
       const reply = await http.send(tracePatch(job, size, BYTES));
       if (reply.status !== status) throw new Error(`A patch of a trace was answered with ${reply.status}`);
+      sizes.set(job.id, size + BYTES.length);
       count++;
     }
   };

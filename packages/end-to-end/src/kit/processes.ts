@@ -42,7 +42,7 @@ export async function whatIsLeft(dir: string, withinMs: number): Promise<number[
   }
 }
 
-/** What a process is, for a failure: its number, its state and its arguments. */
+/** Describes a process in a failure: its number, its state and its arguments. */
 export function commandOf(pid: number): string {
   const state = /^State:\s+(\S)/m.exec(look(() => readFileSync(`/proc/${pid}/status`, "utf8")))?.[1] ?? "gone";
   const command = look(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))

@@ -6,6 +6,7 @@ import { killJob } from "./kill-job.ts";
 import { killService } from "./kill-service.ts";
 import { largeRequests } from "./large-requests.ts";
 import { orphans, orphansOfService } from "./orphans.ts";
+import { pods, podsPostgres } from "./pods.ts";
 import { secretEncodings } from "./secret-encodings.ts";
 import { secretPieces } from "./secret-pieces.ts";
 import { wholeLines } from "./whole-lines.ts";
@@ -23,4 +24,6 @@ export const TRIALS: readonly Trial[] = [
   wholeLines,
   hostileArchives,
   largeRequests,
+  pods,
+  podsPostgres,
 ];

@@ -51,6 +51,16 @@ describe.skipIf(image === undefined)("the docker executor", () => {
     docker("kill", id);
     await world.server.until(() => job.end);
     expect(job.end).toMatchObject({ state: "failed", failure_reason: "runner_system_failure" });
+    expect(job.trace.toString()).toContain("the container of the job has ended with exit status 137");
+    // No connection was tried again: the container does not come back.
+    expect(job.trace.toString()).not.toMatch(/attempts in/);
+    const removed = world.server.queue(
+      scriptJob(3, ["echo n1", "sleep 60"], { image: { name: "$IMAGE" }, variables: variables() }),
+    );
+    await world.server.until(() => numbersIn(removed.trace).length > 0);
+    docker("rm", "--force", ...docker("ps", "--quiet", `--filter=ancestor=${image}`).split("\n").filter(Boolean));
+    await world.server.until(() => removed.end);
+    expect(removed.trace.toString()).toContain("the container of the job is gone");
     const other = world.server.queue(
       scriptJob(2, ["echo n1"], {
         image: { name: "127.0.0.1:9/none:1" },

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { createGitRepository, hasProgram, startGitHttpServer, startSshServer, tempDir } from "@steps/testkit";
-import { describe, expect, test } from "vitest";
-import { whatIsLeft } from "../src/kit/processes.ts";
-import { createRunner, numbersIn, numbersTo, type RunnerWorld, scriptJob } from "./runner-harness.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { commandOf, killAll, processesOf, whatIsLeft } from "../src/kit/processes.ts";
+import { BIN, createRunner, numbersIn, numbersTo, type RunnerWorld, scriptJob } from "./runner-harness.ts";
 
 /** Counts to 600 in about three seconds, and says so in a file, where a second run would be seen. */
 const COUNT = [
@@ -16,7 +16,7 @@ const COUNT = [
 async function stopped(runner: ReturnType<RunnerWorld["start"]>): Promise<string> {
   runner.child.kill("SIGTERM");
   const { code, stderr } = await runner.ended;
-  expect([code, stderr]).toEqual([0, expect.stringContaining("ended; jobs:")]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("Ended success=")]);
   return stderr;
 }
 
@@ -197,8 +197,8 @@ describe("runner-bridge start", () => {
       return method === "PUT";
     };
     const runner = world.start();
-    await runner.printed("Job 1 is not ours any more");
-    expect(await stopped(runner)).toContain("1 not-ours");
+    await runner.printed("Job is not ours any more job=1 ");
+    expect(await stopped(runner)).toContain(" not-ours=1 ");
     expect(world.kept()).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe("runner-bridge start", () => {
     const runner = world.start();
     await world.server.until(() => numbersIn(job.trace).length > 0);
     job.status = status;
-    await runner.printed("Job 1 failed");
+    await runner.printed("Job failed job=1 ");
     expect(job.end === undefined).toBe(!tells);
     if (tells) expect(job.trace.toString()).toContain("after canceled");
     await stopped(runner);
@@ -230,20 +230,20 @@ describe("runner-bridge start", () => {
     const runner = world.start();
     await world.server.until(() => numbersIn(short.trace).length > 0 && numbersIn(long.trace).length > 0);
     runner.child.kill("SIGTERM");
-    await runner.printed("Waiting for 2 jobs");
+    await runner.printed("Waiting for jobs that run jobs=2");
     writeFileSync(gate, "");
     await world.server.until(() => short.end);
     expect(short.end).toMatchObject({ state: "success" });
     runner.child.kill("SIGTERM");
     const { code, stderr } = await runner.ended;
     expect(long.end).toMatchObject({ state: "failed" });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("jobs: 1 success, 1 failed")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Ended success=1 failed=1 ")]);
   });
 
   test("two processes with one state directory do not take each other's jobs", async () => {
     const world = await createRunner();
     const first = world.start();
-    await first.printed("Taking jobs for 1 runner");
+    await first.printed("Taking jobs runners=1 ");
     const { code, stderr } = await world.start().ended;
     expect([code, stderr]).toEqual([1, expect.stringContaining("Another process takes jobs")]);
     await stopped(first);
@@ -251,37 +251,39 @@ describe("runner-bridge start", () => {
 });
 
 describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("the ssh executor", () => {
-  test("runs jobs on a service of another machine, and finds them again after a kill and a cut", async () => {
-    await using host = await startSshServer();
+  test("starts the service of another machine, and finds its jobs again after a kill, a cut and a killed service", async () => {
+    const machine = tempDir("machine-");
+    onTestFinished(() => killAll(processesOf(machine)));
+    const env = `STEP_RUNNER_STATE_DIR=${machine}/state XDG_RUNTIME_DIR=${machine}/run PATH=${BIN}:${process.env["PATH"]}`;
+    await using host = await startSshServer({ config: [`SetEnv ${env}`] });
     const world = await createRunner("--executor", "ssh", "--ssh-host", `${host.user}@${host.host}:${host.port}`);
-    const { startService } = await import("./transport-harness.ts");
-    const service = await startService();
     const file = join(world.dir, "config/runner-bridge/runners.yml");
     const lines = [
-      `      socket: ${service.socket}`,
       `      identity_files: [${host.identityFile}]`,
       `      known_hosts_file: ${host.knownHostsFile}`,
       `    builds_dir: ${join(world.dir, "builds")}`,
       `    cache_dir: ${join(world.dir, "caches")}`,
     ];
     writeFileSync(file, readFileSync(file, "utf8").replace(/^( {4}ssh:\n {6}host: .*)$/mu, `$1\n${lines.join("\n")}`));
-    try {
-      const job = world.server.queue(scriptJob(1, COUNT));
-      const first = world.start();
-      await world.server.until(() => job.end ?? numbersIn(job.trace).length >= 50);
-      expect(job.end).toBeUndefined();
-      first.child.kill("SIGKILL");
-      await first.ended;
-      const runner = world.start();
-      await world.server.until(() => numbersIn(job.trace).length >= 200);
-      host.cut();
-      await world.server.until(() => job.end);
-      expect(job.end).toMatchObject({ state: "success" });
-      expect(numbersIn(job.trace)).toEqual(numbersTo(600));
-      expect(job.trace.toString().match(/^run$/gmu)).toHaveLength(1);
-      await stopped(runner);
-    } finally {
-      await service.stop();
-    }
+    const job = world.server.queue(scriptJob(1, COUNT));
+    const first = world.start();
+    await world.server.until(() => job.end ?? numbersIn(job.trace).length >= 50);
+    expect(job.end).toBeUndefined();
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const runner = world.start();
+    await world.server.until(() => numbersIn(job.trace).length >= 200);
+    host.cut();
+    await world.server.until(() => job.end);
+    expect(job.end).toMatchObject({ state: "success" });
+    expect(numbersIn(job.trace)).toEqual(numbersTo(600));
+    expect(job.trace.toString().match(/^run$/gmu)).toHaveLength(1);
+    const lost = world.server.queue(scriptJob(2, [`echo run >>${machine}/runs`, "echo n1; sleep 600"]));
+    await world.server.until(() => numbersIn(lost.trace).length > 0);
+    killAll(processesOf(machine).filter((pid) => commandOf(pid).includes(" serve ")));
+    await world.server.until(() => lost.end);
+    expect(lost.end).toMatchObject({ state: "failed", failure_reason: "runner_system_failure" });
+    expect(readFileSync(join(machine, "runs"), "utf8")).toBe("run\n");
+    await stopped(runner);
   });
 });

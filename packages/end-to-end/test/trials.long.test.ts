@@ -6,7 +6,7 @@ import { runTrial } from "../src/trial.ts";
 const SEED = Number(process.env["STEPS_SEED"] ?? 20261122);
 
 describe("what must hold whatever happens, attempted a few times", () => {
-  test.each(TRIALS)("$name", { timeout: 180_000 }, async (trial) => {
+  test.each(TRIALS.filter(({ smallCount }) => smallCount > 0))("$name", { timeout: 180_000 }, async (trial) => {
     const report = await runTrial(trial, { count: trial.smallCount, seed: SEED, isSmall: true });
     expect(report.failures).toEqual([]);
     expect(report.held).toBe(trial.smallCount);

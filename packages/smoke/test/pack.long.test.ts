@@ -123,8 +123,8 @@ const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|
 
 // A registry that stops answering in the middle is not what is tested here.
 async function runNpm(args: readonly string[], cwd: string): ReturnType<typeof run> {
-  const once = () => run("npm", [...args], { cwd, timeoutMs: 45_000 });
-  const attempts = isAllRequired ? 4 : 1;
+  const once = () => run("npm", [...args], { cwd, timeoutMs: 120_000 });
+  const attempts = isAllRequired ? 3 : 1;
   let ended = await once();
   for (let attempt = 1; ended.code === null && attempt < attempts; attempt++) ended = await once();
   return ended;
@@ -198,7 +198,7 @@ beforeAll(async () => {
   }
   await install(consumer, published, isFullSize ? "npm" : "pnpm");
   await install(alone, compilerOnly, "pnpm");
-}, 300_000);
+}, 900_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

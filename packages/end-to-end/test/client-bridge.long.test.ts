@@ -125,6 +125,22 @@ test("a bridge that is killed is followed by another with the same id, and the j
   expect(readFileSync(join(user.dir, "runs"), "utf8")).toBe("run\nrun\n");
 });
 
+test("a job that finds no free place says so once, and runs when there is one", async () => {
+  const user = createUser();
+  await user.serve("--max-jobs", "1");
+  const steps = write(user, "- name: a\n  script: until test -e go; do sleep 0.05; done; echo ran\n");
+  expect((await user.bridge("run", steps, "--id", "first", "--work-dir", ".", "--detach").ended).status).toBe(0);
+  const second = user.bridge("run", steps, "--id", "second", "--work-dir", ".");
+  await second.until("stderr", "Waiting for a free place");
+  writeFileSync(join(user.dir, "go"), "");
+  const { status, stdout, stderr } = await second.ended;
+  expect([status, stdout.toString()]).toEqual([0, "ran\n"]);
+  expect(stderr.trim().split("\n")).toEqual([
+    "runner-bridge: Waiting for a free place: the service runs as many jobs as it may",
+    "runner-bridge: Job second runs",
+  ]);
+});
+
 test("Ctrl-C in follow leaves the job alone and says so", async () => {
   const user = createUser();
   await user.serve();
@@ -136,7 +152,7 @@ test("Ctrl-C in follow leaves the job alone and says so", async () => {
   const { status, stdout, stderr } = await pressed.ended;
   expect([status, stdout.toString()]).toEqual([130, "one\n"]);
   expect(stderr).toContain('The job "b" goes on');
-  expect(stderr).toContain("runner-bridge cancel");
+  expect(stderr).toContain("hint: Follow it again: runner-bridge follow b; end it: runner-bridge cancel b\n");
   writeFileSync(join(user.dir, "go"), "");
   expect(await user.bridge("follow", "b").ended).toMatchObject({ status: 0, stdout: Buffer.from("one\ntwo\n") });
 });

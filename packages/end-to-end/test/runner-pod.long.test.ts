@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "@steps/testkit";
 import { expect, test } from "vitest";
 import { type Job, kill, PodMachine } from "./pod-machine.ts";
 import { numbersIn, numbersTo } from "./runner-harness.ts";
@@ -15,7 +16,7 @@ const ENDED = ({ state }: Job): boolean => ["success", "failed", "canceled"].inc
 
 test("a pod and its runner, both killed in the middle of a pipeline: artifacts are passed on, traces are exact, nothing runs twice", async () => {
   const machine = new PodMachine();
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await freePort();
   const pod = await machine.serve(port);
   const { token } = JSON.parse(await machine.run("pod", "create-runner", "--run-untagged", "--report", "json")) as {
     token: string;
