@@ -1,9 +1,14 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
 import { noticesPlugin } from "./scripts/bundled-packages.mjs";
+import { archivePlugin, pgliteModule } from "./scripts/database-archive.mjs";
 
 // A test builds elsewhere, to compare.
 const apps = process.env["STEPS_BUNDLE_DIR"] ?? "apps";
+
+// See `scripts/pack.tsconfig.json`, which says the same of the executable.
+const YAML = resolve("packages/source/node_modules/yaml/browser/index.js");
 
 const CODE_LOADER = readFileSync("scripts/code-loader.cjs", "utf8");
 
@@ -27,11 +32,11 @@ export default defineConfig(
   ["step-runner", "runner-bridge", "pod"].map((app) => ({
     input: `apps/${app}/src/main.ts`,
     platform: "node",
-    resolve: { conditionNames: ["steps-source", "node", "default"] },
+    resolve: { conditionNames: ["steps-source", "node", "default"], alias: { yaml: YAML } },
     // The oldest Node of the manifests knows no `using`.
     transform: { target: "node22.18" },
     logLevel: "warn",
-    plugins: [noticesPlugin()],
+    plugins: app === "pod" ? [noticesPlugin([pgliteModule()]), archivePlugin()] : [noticesPlugin()],
     // PGlite reads its program and its files beside its own module, so it stays a package. Others: parts of ssh2, ws and pg that are compiled for the machine where there is a compiler; all run without.
     external: ["@electric-sql/pglite", "pg-native", "cpu-features", "bufferutil", "utf-8-validate", /sshcrypto\.node$/],
     output: {

@@ -1,5 +1,5 @@
-// pnpm bench [start|steps|component|output|masking|service|docker|actions|loading|pod-modes|gitlab-ci-local|pods] [--json FILE] [--compare FILE]: the table of speed
-// and memory, in both forms of the command; FILE gets a line of JSON for each run, and the last one is what is compared with.
+// pnpm bench [CASE]... [--json FILE] [--compare FILE]: the table of speed and memory, in both forms of the command; FILE gets a line
+// of JSON for each run, and the last one is what is compared with. CASE is one of the names in packages/bench/src/main.ts.
 import { join } from "node:path";
 import { root, run, setUp } from "./setup.mjs";
 

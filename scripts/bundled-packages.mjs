@@ -13,13 +13,13 @@ export function packagesOf(moduleIds) {
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Writes `third-party.txt` beside a bundle: the packages in it, with their licenses. */
-export function noticesPlugin() {
+/** Writes `third-party.txt` beside a bundle: the packages in it, with their licenses, and those that what lies beside it was made of. */
+export function noticesPlugin(more = []) {
   return {
     name: "third-party-notices",
     generateBundle(options, bundle) {
       const ids = Object.values(bundle).flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
-      this.emitFile({ type: "asset", fileName: "third-party.txt", source: noticesOf(packagesOf(ids)) });
+      this.emitFile({ type: "asset", fileName: "third-party.txt", source: noticesOf(packagesOf([...ids, ...more])) });
     },
   };
 }

@@ -139,13 +139,14 @@ The first row that fits:
 
 ${rowsOf(["code", "when"], job)}
 
-\`runner-bridge run\` and \`runner-bridge follow\` end with the code of the job.
+\`runner-bridge run\` and \`runner-bridge follow\` end with the code of the job. Ctrl-C leaves the job of
+\`follow\` alone; the command then ends with 130.
 
 An action of GitHub ends like a step: with the code of its process, or of the first of its steps
 that failed; with 1 for a command of it that is refused. If actions cannot be had because the
 network or credentials are missing the code is 1, if one of them is not there or wrong it is 2.
 
-What cannot be told from the number is in the message and in the trace: \`exec: exit status 3\` always
+The message and the trace tell more than the number can: \`exec: exit status 3\` always
 ends the message of a failed process.
 
 ## Of any command

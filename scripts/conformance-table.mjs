@@ -82,7 +82,7 @@ function compatibilityPage() {
   const count = (mark) => features.filter(({ us }) => us === mark).length;
   return `# Compatibility
 
-Made from \`conformance/features.yml\` by \`scripts/conformance-table.mjs\`; do not edit. What the blueprint of 2024, GitLab's step runner of 2025 and GitLab Functions of 2026 have, and what
+Made from \`conformance/features.yml\` by \`scripts/conformance-table.mjs\`; do not edit. The table shows what the blueprint of 2024, GitLab's step runner of 2025 and GitLab Functions of 2026 have, and what
 this runner has: Y yes, P in part, N no, – does not apply, ? not known. Of ${features.length} features ${count("Y")} are Y, ${count("P")} P, ${count("N")} N. Each Y names the conformance cases
 that show it, or the tests where no command can.
 

@@ -11,7 +11,7 @@ import { SOURCE_RULES } from "../packages/source/src/index.ts";
 const target = join(import.meta.dirname, "../docs/reference/diagnostics.md");
 const text = `# Diagnostics
 
-Made from the tables of the packages by \`scripts/diagnostics-docs.mjs\`; do not edit. What an author of steps got wrong, each with its place. The codes do not change; they are the
+Made from the tables of the packages by \`scripts/diagnostics-docs.mjs\`; do not edit. These are the mistakes that an author of steps can make, each told with its place. The codes do not change; they are the
 rules of \`validate --format sarif\`. Failures of steps and errors of the packages are in [errors](errors.md).
 
 ## Of texts of several languages

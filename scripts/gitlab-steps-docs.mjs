@@ -30,10 +30,10 @@ run:
 
 **Patterns** of \`paths\` and \`exclude\` are those of doublestar: \`*\` and \`?\` match no slash, \`**\` as
 a whole part matches any number of folders, also none; \`[a-z]\`, \`{a,b}\` and \`\\\` as usual; hidden
-files are matched like others. What \`paths\` match is taken with all that is in it; \`exclude\` leaves
-out what it matches itself, so \`dir/**\` for all that is in a folder. Links are not followed but
-kept as links. The repository of the project is never taken, nor is a link that leads out of the
-project to anything but the programs of the system.
+files are matched like others. Everything that \`paths\` match is taken with all that is in it;
+\`exclude\` leaves out what it matches itself, so \`dir/**\` for all that is in a folder. Links are
+not followed but kept as links. The repository of the project is never taken, nor is a link that
+leads out of the project to anything but the programs of the system.
 
 **Stores** are folders that any number of jobs may use at once. An entry is replaced as a whole, by
 one rename; its archive is checked against its digest before it is looked into

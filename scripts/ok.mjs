@@ -26,6 +26,7 @@ const checks = [
   ["format", "oxfmt", ["--check", "."]],
   ["lint", "oxlint", ["--type-aware"]],
   ["types", "tsc", ["-b"]],
+  ["dependencies for types alone", "node", ["scripts/type-dependencies.mjs"]],
   ["types of tests", "tsc", ["-p", "tsconfig.test.json"]],
   ["schema", "buf", ["lint"]],
 ];

@@ -14,7 +14,7 @@ export function factsOfRelease() {
   return { version, revision, created };
 }
 
-/** What git prints, without white space at its ends. @throws {Error} if it fails */
+/** Gives the output of git, without white space at its ends. @throws {Error} if it fails */
 export function git(args) {
   const { status, stdout, stderr, error } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
   if (status !== 0) throw new Error(`git ${args[0]} failed: ${error?.message ?? stderr}`);

@@ -160,7 +160,12 @@ function bill(out, file, { artifact, created, ...parts }) {
 
 /** The packages that npm installs beside one, as its manifest names them. */
 function dependenciesOf({ dependencies = {} }) {
-  return Object.entries(dependencies).map(([name, range]) => ({ name, version: range, license: "NOASSERTION" }));
+  return Object.entries(dependencies).map(([name, range]) => ({
+    name,
+    // A bill names versions; a range of ours begins with the one that was tested.
+    version: range.replace(/^[~^]/, ""),
+    license: "NOASSERTION",
+  }));
 }
 
 function bunPackage() {

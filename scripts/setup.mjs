@@ -15,11 +15,13 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { archivePath } from "./database-archive.mjs";
 import { installedBun, ownTarget, packCommand, packedPath } from "./pack.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 const command = join(bin, "step-runner");
+const ARCHIVER = "scripts/database-archive.mjs";
 
 /** The environment in which programs of the set-up find the pinned Node and each other. */
 export const environment = {
@@ -41,6 +43,9 @@ export function setUp() {
     ...packageFolders().map((p) => `${p}/package.json`),
   ];
   stamped({ name: "install", files: manifests, isThere: () => existsSync(join(bin, "tsc")), work: install });
+  const archive = archivePath();
+  const isMade = () => existsSync(archive);
+  stamped({ name: "database", files: [ARCHIVER], facts: archive, isThere: isMade, work: makeArchive });
   stamped({ ...buildStep(), work: build });
   const target = ownTarget();
   const bun = target && installedBun(target);
@@ -96,6 +101,11 @@ function install() {
   process.stderr.write("Setting up: installing packages (once, about 10 seconds)…\n");
   const npx = ["--yes", "--prefer-offline", packageManager, "install", "--frozen-lockfile", "--reporter=append-only"];
   check(quietly("npx", npx), "Cannot install the packages");
+}
+
+function makeArchive() {
+  process.stderr.write("Setting up: making a database for pods…\n");
+  check(quietly("node", [join(root, ARCHIVER)]), "Cannot make the database");
 }
 
 function build() {
@@ -184,6 +194,8 @@ function packedSources() {
   const nested = [...folders].flatMap((folder) => [`${folder}/package.json`, ...walk(`${folder}/src`)]);
   return [
     "scripts/pack.mjs",
+    "scripts/pack.tsconfig.json",
+    "tsconfig.base.json",
     "scripts/setup.mjs",
     ".setup/install",
     ...nested.filter((path) => !path.endsWith(".test.ts")),
@@ -199,6 +211,7 @@ function sources() {
     "scripts/code-cache.mjs",
     "scripts/code-loader.cjs",
     "scripts/setup.mjs",
+    ".setup/database",
     ".setup/install",
   ];
   const nested = packageFolders().flatMap((folder) => [
