@@ -100,7 +100,9 @@ describe.skipIf(!isPossible)("a job with an image", { timeout: TEST_MS }, () => 
       variables: { WHO: "nobody" },
       services: [{ name: images.service, alias: "db, other", variables: { WHO: "the $CI_JOB_NAME" } }],
       // The service answers one after the other, and hangs up on who has already got through behind another.
-      script: hosts.map((host) => `until said=$(nc ${host} 7000 2>/dev/null) && [ "$said" ]; do sleep 0.1; done; echo "$said"`),
+      script: hosts.map(
+        (host) => `until said=$(nc ${host} 7000 2>/dev/null) && [ "$said" ]; do sleep 0.1; done; echo "$said"`,
+      ),
     });
     const { code, stdout, stderr } = await local(world);
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("Waiting for services") });

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { NodeProgram } from "@steps/platform/runtime";
-import { findNode, type FindNodeOptions } from "./find-node.ts";
+import { expectNode, findNode, type FindNodeOptions } from "./find-node.ts";
 
 let root = "";
 let own: NodeProgram;
@@ -56,6 +56,14 @@ function find(using: string, options: Partial<FindNodeOptions> = {}) {
     ...options,
   });
 }
+
+test("is asked once, by whoever expects it and whoever needs it", async () => {
+  const node = program("bin/node", "v22.1.0");
+  const options = { path: `${root}/bin`, toolCacheDir: undefined, own };
+  for (const using of ["node22", "docker", "", "node22"]) expectNode(using, options);
+  expect(await find("node22")).toEqual({ program: node, version: "22.1.0" });
+  expect(asked()).toEqual([node]);
+});
 
 describe("the exact major", () => {
   test("is our own runtime without asking any program", async () => {

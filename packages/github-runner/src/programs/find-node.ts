@@ -43,6 +43,7 @@ const MAX_KNOWN = 200;
 const OLDEST_MAJOR = 20;
 /** Names of programs, `node21` …, are looked for up to this many lines above what is asked. */
 const NEWER_LINES = 20;
+const NODE = /^node(\d{1,3})$/i;
 const TOOL_VERSION = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})$/;
 
 // The key holds the identity of the file, because the answer to `--version` changes only when the file does.
@@ -65,8 +66,17 @@ export async function findNode(using: string, options: FindNodeOptions): Promise
   return { program: chosen.program, version: chosen.version.join("."), note };
 }
 
+/**
+ * Begins to learn the version of the program that `findNode()` would choose for `runs.using`, so that the answer is there when it
+ * is called with the same options. Never fails.
+ */
+export function expectNode(using: string, options: FindNodeOptions): void {
+  const asked = Number(NODE.exec(using)?.[1] ?? Number.NaN);
+  if (!Number.isNaN(asked)) findExact(Math.max(asked, OLDEST_MAJOR), options, []).catch(() => undefined);
+}
+
 function askedMajor(using: string): number {
-  const major = Number(/^node(\d{1,3})$/i.exec(using)?.[1] ?? Number.NaN);
+  const major = Number(NODE.exec(using)?.[1] ?? Number.NaN);
   if (Number.isNaN(major))
     throw new ExecuteError("REFERENCE_INVALID", `The action runs with "${using}", which is no Node.js`);
   return Math.max(major, OLDEST_MAJOR);
