@@ -10,6 +10,7 @@ import { large } from "./cases/large.ts";
 import { loading } from "./cases/loading.ts";
 import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
+import { podClaims } from "./cases/pod-claims.ts";
 import { podModes } from "./cases/pod-modes.ts";
 import { pods } from "./cases/pods.ts";
 import { service } from "./cases/service.ts";
@@ -33,6 +34,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   "pod-modes": () => podModes(scratch),
   "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
   pods: () => pods(scratch),
+  "pod-claims": () => podClaims(scratch),
 };
 
 const { positionals, values } = parseArgs({

@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { hasPostgres, startPostgres } from "@steps/testkit/postgres-server";
 import type { Row } from "../measure.ts";
 import { artifacts } from "../pods/artifacts.ts";
-import { claims } from "../pods/claims.ts";
 import { heldPolls } from "../pods/held-polls.ts";
 import { pickUp } from "../pods/pick-up.ts";
 import { connectPod, jobRequest } from "../pods/pod-client.ts";
-import { type ServerProcess, startPod, startRawHttp, startRouter } from "../pods/processes.ts";
+import { type ServerProcess, startPod, startRawHttp, startRouter, withoutPostgres } from "../pods/processes.ts";
 import { recovery } from "../pods/recovery.ts";
 import { routerCalls, routerShare } from "../pods/router.ts";
 import { timeCalls } from "../pods/sequential.ts";
@@ -26,15 +25,6 @@ export async function pods(scratch: string): Promise<Row[]> {
     await postgres.remove();
   }
 }
-
-const withoutPostgres: Row = {
-  name: "pods on PostgreSQL",
-  floor: "–",
-  measured: "there is no PostgreSQL on this machine",
-  ratio: undefined,
-  target: "–",
-  isMet: false,
-};
 
 /** A database of a pod, and what it is measured with. */
 async function rowsOf(
@@ -61,8 +51,6 @@ async function rowsOf(
   keep(await statements(pod, client, name));
   tell("traces");
   keep(await traces(pod, client, raw, name));
-  tell("claims");
-  keep([await claims(scratch, name, createDatabase?.())]);
   tell("recovery");
   keep([await recovery(scratch, name, createDatabase?.())]);
   return rows;

@@ -2,8 +2,18 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bin, node } from "../measure.ts";
+import { bin, node, type Row } from "../measure.ts";
 import { memoryOf, stop } from "../service.ts";
+
+/** What stands in the table where a machine has one of the two databases alone. */
+export const withoutPostgres: Row = {
+  name: "pods on PostgreSQL",
+  floor: "–",
+  measured: "there is no PostgreSQL on this machine",
+  ratio: undefined,
+  target: "–",
+  isMet: false,
+};
 
 /** A server in a process of its own. */
 export interface ServerProcess extends AsyncDisposable {

@@ -40,7 +40,7 @@ export async function reserveOffers(
 
 const IS_FREE = "(o.reserved_until IS NULL OR o.reserved_until < now())";
 
-// The inner limit is for the planner, as in the claim of a pod.
+// The inner limit and the list of one lane are for the planner, as in the claim of a pod.
 const RESERVE = `
 WITH slots AS (
   SELECT s.slot - 1 AS slot, row_number() OVER (ORDER BY s.slot) AS turn
@@ -60,9 +60,10 @@ WITH slots AS (
   FROM matching m
   CROSS JOIN LATERAL (
     SELECT job_id, queued_at FROM (
-      SELECT o.job_id, o.queued_at FROM offers o WHERE o.lane_id = m.id AND ${IS_FREE} ORDER BY o.job_id LIMIT ${MAX_SLOTS}
+      SELECT o.lane_id, o.job_id, o.queued_at FROM offers o
+      WHERE o.lane_id = ANY (ARRAY[m.id]) AND ${IS_FREE} ORDER BY o.lane_id, o.job_id LIMIT ${MAX_SLOTS}
     ) o
-    ORDER BY job_id LIMIT (SELECT count(*) FROM slots)
+    ORDER BY lane_id, job_id LIMIT (SELECT count(*) FROM slots)
   ) c
   LEFT JOIN of_projects h ON h.pod = m.pod AND h.project_id = m.project_id
 ), ordered AS (
