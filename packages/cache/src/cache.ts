@@ -27,6 +27,11 @@ export interface CacheOptions {
    */
   readonly mirrors?: Readonly<Record<string, string>>;
   /**
+   * Whether a repository that is asked over https and answers 401 gets the credentials that the user's git has for it: those of
+   * `.netrc` and of git's credential helpers (ADR 51). They are looked for with `env`. Default: `none`.
+   */
+  readonly gitCredentials?: "user" | "none";
+  /**
    * Absolute paths that do not belong to a local component, such as that of the trace that is written into its folder.
    */
   readonly excluded?: readonly string[];
@@ -44,6 +49,7 @@ const OPTION_NAMES: OptionNames<CacheOptions> = {
   isOffline: true,
   env: true,
   mirrors: true,
+  gitCredentials: true,
   excluded: true,
   limits: true,
   verify: true,
@@ -120,6 +126,7 @@ function createContext(options: CacheOptions): CacheContext {
     isOffline: options.isOffline ?? false,
     env: options.env ?? process.env,
     mirrors: options.mirrors ?? {},
+    userCredentials: options.gitCredentials === "user" ? { accepted: new Map(), failed: new Map() } : undefined,
     isFullCheck: options.verify === "always",
     leases: createLeases(),
     sharedFlights,

@@ -1,4 +1,5 @@
 import type { Limits } from "@steps/transfer";
+import type { UserCredentials } from "./credentials/user-credentials.ts";
 import type { Flights } from "./single-flight.ts";
 import type { Layout } from "./store/layout.ts";
 import type { Leases } from "./store/lease.ts";
@@ -15,6 +16,8 @@ export interface CacheContext {
   readonly isOffline: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly mirrors: Readonly<Record<string, string>>;
+  /** What is known of the user's credentials; `undefined` where they are not used. */
+  readonly userCredentials: UserCredentials | undefined;
   readonly isFullCheck: boolean;
   readonly leases: Leases;
   /** The digests of files in folders that were read before. */

@@ -11,6 +11,8 @@ export type {
   VerifyReport,
 } from "./component.ts";
 export type { ComponentRequest } from "@steps/model/kinds";
+export { type GitSettings, readGitSettings } from "./credentials/git-settings.ts";
+export { serversInNetrc } from "./credentials/netrc.ts";
 export { gitFailure, isRefusedCommit } from "./git/git-failure.ts";
 export { findGit, type GitCall, runGit } from "./git/git-process.ts";
 export { DEFAULT_LIMITS, type Limits } from "@steps/transfer";

@@ -147,7 +147,9 @@ describe("createIncludes() with projects", () => {
     const without = await load("{project: group/ci, file: a.yml}", {
       server: { host: "h", gitBase: `${server.url}/` },
     });
-    expect(without.hints[0]).toMatch(/^No credentials were sent/);
+    expect(without.hints[0]).toMatch(
+      /^--project-url https:\/\/user:token@host\/group\/project gives credentials\. .*STEP_RUNNER_MIRROR=http/,
+    );
   });
 });
 

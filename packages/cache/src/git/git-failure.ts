@@ -1,5 +1,6 @@
 import type { Remote } from "@steps/transfer";
 import { CacheError } from "../cache-error.ts";
+import type { CredentialSearch } from "../credentials/user-credentials.ts";
 
 const ACCESS =
   /could not read (?:username|password)|authentication failed|returned error: 40[13]|permission denied|access denied|terminal prompts disabled|http error: 40[13]|host key verification failed/i;
@@ -9,15 +10,18 @@ const NO_SUCH_OBJECT =
   /not our ref|unadvertised object|couldn't find remote ref|could not find|does not allow request|no such remote ref|unreachable/i;
 
 /** Turns what git wrote to its error stream, or isomorphic-git threw, into an error of ours. */
-export function gitFailure(remote: Remote, text: string, options: { readonly cause?: unknown } = {}): CacheError {
+export function gitFailure(
+  remote: Remote,
+  text: string,
+  { cause, search }: { readonly cause?: unknown; readonly search?: CredentialSearch | undefined } = {},
+): CacheError {
   const said = lastWords(text);
   const message = (problem: string): string => `Cannot fetch from "${remote.location}": ${problem}`;
+  const rewrite = search?.rewrite === undefined ? undefined : sentence(search.rewrite);
+  const options = { cause, hint: rewrite };
   if (ACCESS.test(text)) {
-    const problem = /could not read username/i.test(text) ? "the server wants credentials" : said;
-    return new CacheError("AUTH_FAILED", message(`access was denied: ${problem}`), {
-      ...options,
-      hint: accessHint(remote),
-    });
+    const hint = [...accessHint(remote, text, search), rewrite].filter((one) => one !== undefined).join(" ");
+    return new CacheError("AUTH_FAILED", message(`access was denied: ${denial(text, said, search)}`), { cause, hint });
   }
   if (/\bfsck\b|hasDot|hasDotdot|fullPathname/.test(text)) {
     return new CacheError("UNSAFE_ENTRY", message(`git refused its objects: ${said}`), options);
@@ -29,15 +33,46 @@ export function gitFailure(remote: Remote, text: string, options: { readonly cau
   return new CacheError("TRANSPORT", message(said), options);
 }
 
-function accessHint({ url, scheme, authorization }: Remote): string {
-  const isUrl = scheme === "https" || scheme === "http";
-  if (!isUrl || authorization !== undefined)
-    return "Check the credentials and that the repository exists: servers answer alike for both.";
-  const { host } = new URL(url);
-  return (
-    "Servers answer so, too, where a repository does not exist. Credential helpers, .netrc and the configuration of git are not used: " +
-    `give credentials in the reference, or for the whole server by STEP_RUNNER_MIRROR=${scheme}://${host}/=${scheme}://USER:TOKEN@${host}/.`
-  );
+/** The origin of the server that answered 401, as git names it. */
+export function refusingOrigin(text: string): string | undefined {
+  const url = /(?:could not read (?:Username|Password)|Authentication failed) for '([^']+)'/.exec(text)?.[1];
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+function denial(text: string, said: string, search: CredentialSearch | undefined): string {
+  const refused = search?.refused ?? [];
+  if (refused.length > 0) return `the server did not take the credentials of ${refused.join(" and of ")}`;
+  return /could not read username/i.test(text) ? "the server wants credentials" : said;
+}
+
+function accessHint(remote: Remote, text: string, search: CredentialSearch | undefined): readonly string[] {
+  const { url, scheme, authorization, user } = remote;
+  const isHttp = scheme === "https" || scheme === "http";
+  if (!isHttp || (authorization !== undefined && user === undefined))
+    return ["Check the credentials and that the repository exists: servers answer alike for both."];
+  const { host, origin } = new URL(url);
+  const other = search?.refusedBy ?? refusingOrigin(text);
+  if (other !== undefined && other !== origin)
+    return [`${origin} redirects to ${other}, which gets no credentials: name the repository by its address there.`];
+  const mirror = `STEP_RUNNER_MIRROR=${scheme}://${host}/=${scheme}://USER:TOKEN@${host}/`;
+  return [
+    ...(search?.nothing ?? []).map(sentence),
+    ...whatToDo(remote, search, mirror),
+    "Servers answer so, too, where a repository does not exist.",
+  ];
+}
+
+function whatToDo({ scheme }: Remote, search: CredentialSearch | undefined, mirror: string): readonly string[] {
+  const given = `Give credentials in the reference, or for the whole server by ${mirror}.`;
+  if (scheme === "http") return ["Those of .netrc and of git's credential helpers are not sent without TLS.", given];
+  if (search === undefined)
+    return ["Those of .netrc and of git's credential helpers are used with STEP_RUNNER_GIT_CREDENTIALS=user.", given];
+  if (search.refused.length > 0) return [`Correct them there, or set ${mirror}.`];
+  return [`Give the credentials to a helper of git, write them to ~/.netrc, or set ${mirror}.`];
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** Whether a server refused one commit, so that another way to it is worth trying. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { CacheContext } from "../context.ts";
 import { type Limits, type Remote, throwIfCancelled } from "@steps/transfer";
 import { CacheError, isCacheError } from "../cache-error.ts";
+import { withoutCredentials } from "../credentials/credential.ts";
 import { assertPack } from "./assert-pack.ts";
 import { uniquePath } from "../store/layout.ts";
 import { removeTree } from "../store/remove.ts";
@@ -18,11 +19,12 @@ import { isFullId, mismatch } from "./git-objects.ts";
 import type { IsomorphicHttp } from "./isomorphic-http.ts";
 import { createIsomorphicHttp } from "./isomorphic-http.ts";
 import { createStore } from "./git-store.ts";
+import { type Attempt, withUserCredentials } from "./with-user-credentials.ts";
 
 // A pack is held in memory several times over.
 const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
 
-type Context = Pick<CacheContext, "layout" | "limits">;
+type Context = Pick<CacheContext, "layout" | "limits" | "env" | "userCredentials">;
 type Isomorphic = typeof isomorphicGit;
 
 /**
@@ -161,19 +163,28 @@ async function talk<T>(
   { context, signal, onProgress }: Pick<Transfer, "context"> & TransferOptions,
   run: (http: IsomorphicHttp) => Promise<T>,
 ): Promise<{ value: T; bytes: number }> {
-  const http = createIsomorphicHttp(remote, {
-    maxBytes: Math.min(context.limits.maxDownloadBytes, MAX_MEMORY_BYTES),
-    signal,
-    onProgress,
-  });
-  try {
-    const value = await Promise.race([run(http), http.failure]);
-    return { value, bytes: http.bytes() };
-  } catch (error) {
-    throwIfCancelled(signal);
-    if (isCacheError(error)) throw error;
-    throw gitFailure(remote, messageOf(error), { cause: error });
-  }
+  const attempt = async (
+    asked: Remote,
+  ): Promise<Attempt<{ value: T; bytes: number } | { error: unknown; text: string }>> => {
+    const http = createIsomorphicHttp(asked, {
+      maxBytes: Math.min(context.limits.maxDownloadBytes, MAX_MEMORY_BYTES),
+      signal,
+      onProgress,
+    });
+    try {
+      const value = await Promise.race([run(http), http.failure]);
+      return { value: { value, bytes: http.bytes() }, hasFailed: false };
+    } catch (error) {
+      throwIfCancelled(signal);
+      const text = withoutCredentials(messageOf(error), asked.authorization);
+      return { value: { error, text }, hasFailed: true, refusedBy: http.refusedBy() };
+    }
+  };
+  const { value, search } = await withUserCredentials(context, remote, { signal, attempt });
+  if (!("error" in value)) return value;
+  const { error, text } = value;
+  if (isCacheError(error)) throw error;
+  throw gitFailure(remote, text, { cause: text === messageOf(error) ? error : undefined, search });
 }
 
 async function serverRefs(

@@ -8,6 +8,8 @@ export interface IsomorphicHttp extends HttpClient {
   readonly bytes: () => number;
   /** Rejects with the first failure of a body: isomorphic-git may wait for ever for the rest of it. */
   readonly failure: Promise<never>;
+  /** The origin whose answer was 401, if one's was. */
+  readonly refusedBy: () => string | undefined;
 }
 
 export function createIsomorphicHttp(
@@ -23,6 +25,7 @@ export function createIsomorphicHttp(
   failure.catch(() => undefined);
   let bytes = 0;
   let base = remote.url;
+  let refusedBy: string | undefined;
 
   async function* body(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
@@ -40,6 +43,7 @@ export function createIsomorphicHttp(
   return {
     bytes: () => bytes,
     failure,
+    refusedBy: () => refusedBy,
     async request({ url, method = "GET", headers = {}, body: sent }: GitHttpRequest): Promise<GitHttpResponse> {
       const path = url.slice(remote.url.length);
       const content = sent === undefined ? undefined : await collect(sent);
@@ -53,6 +57,7 @@ export function createIsomorphicHttp(
       // A repository that moved answers the first question elsewhere; the next ones go there at once.
       if (method === "GET" && answer.url.endsWith(path)) base = answer.url.slice(0, -path.length);
       const { status, statusText } = answer.response;
+      if (status === 401) refusedBy = new URL(answer.url).origin;
       return {
         url: answer.url,
         method,

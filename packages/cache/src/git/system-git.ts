@@ -1,29 +1,35 @@
 import type { CacheContext } from "../context.ts";
 import { cancelled, type Remote, request } from "@steps/transfer";
 import { CacheError } from "../cache-error.ts";
+import { withoutCredentials } from "../credentials/credential.ts";
+import type { CredentialSearch } from "../credentials/user-credentials.ts";
 import { storePath } from "../store/layout.ts";
 import { discard } from "../store/remove.ts";
 import { openCatFile } from "./cat-file.ts";
 import type { GitBackend, Obtained, TransferOptions } from "./git-backend.ts";
-import { gitFailure, isRefusedCommit } from "./git-failure.ts";
+import { gitFailure, isRefusedCommit, refusingOrigin } from "./git-failure.ts";
 import type { ObjectSource } from "./git-objects.ts";
 import { algorithmOf } from "./commit-proof.ts";
 import { runGit } from "./git-process.ts";
 import { ensureStore, isUsableStore, packedBytes } from "./git-store.ts";
+import { type Attempt, withUserCredentials } from "./with-user-credentials.ts";
 
-type Git = Pick<CacheContext, "layout" | "limits" | "env"> & { readonly program: string };
+type Context = Pick<CacheContext, "layout" | "limits" | "env" | "userCredentials">;
+type Git = Context & { readonly program: string };
 type Ran = Awaited<ReturnType<typeof runGit>>;
+/** How a command that talks to a server ended, and what came of the search for credentials, if it failed. */
+type Asked = Ran & { readonly search?: CredentialSearch | undefined };
 
 const HISTORY = ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"];
 const WATCH_MS = 500;
 
 /** Speaks to repositories through the `git` program. Objects stay in one bare store per URL. */
-export function createSystemGit(context: Pick<CacheContext, "layout" | "limits" | "env">, program: string): GitBackend {
+export function createSystemGit(context: Context, program: string): GitBackend {
   const git: Git = { ...context, program };
   return {
     async listRefs(remote, names, options) {
       const ran = await ask(git, remote, { ...options, args: ({ url }) => ["ls-remote", "--", url, ...names] });
-      if (ran.code !== 0) throw gitFailure(remote, ran.stderr);
+      if (ran.code !== 0) throw gitFailure(remote, ran.stderr, ran);
       const refs = new Map<string, string>();
       for (const line of ran.stdout.toString().split("\n")) {
         const match = /^([0-9a-f]{40}|[0-9a-f]{64})\t(.+)$/.exec(line);
@@ -37,7 +43,7 @@ export function createSystemGit(context: Pick<CacheContext, "layout" | "limits" 
         ...options,
         args: ({ url }) => ["ls-remote", "--tags", "--refs", "--", url],
       });
-      if (ran.code !== 0) throw gitFailure(remote, ran.stderr);
+      if (ran.code !== 0) throw gitFailure(remote, ran.stderr, ran);
       return [...ran.stdout.toString().matchAll(/^[0-9a-f]+\trefs\/tags\/(.+)$/gm)].map(([, name = ""]) => name);
     },
     obtain: (remote, commit, options) => obtain(git, remote, { ...options, commit }),
@@ -78,7 +84,8 @@ async function obtain(
   const refspec = `+${commit}:refs/steps/${commit}`;
   const fetched = await fetchInto(git, remote, { ...options, store: tip, args: ["--depth=1"], refspecs: [refspec] });
   if (fetched.code === 0) return open(tip.path, fetched.bytes);
-  if (!isRefusedCommit(fetched.stderr) && !/dumb http/.test(fetched.stderr)) throw gitFailure(remote, fetched.stderr);
+  if (!isRefusedCommit(fetched.stderr) && !/dumb http/.test(fetched.stderr))
+    throw gitFailure(remote, fetched.stderr, fetched);
   // This server gives no single commits: everything that its branches and tags reach, then.
   const { bytes } = await fetchHistory(git, remote, { ...options, store: whole });
   if (await hasCommit(git, whole.path, options)) return open(whole.path, bytes);
@@ -113,7 +120,7 @@ async function fetchHistory(
   options: TransferOptions & { readonly store: { path: string; id: string } },
 ): Promise<{ bytes: number }> {
   const fetched = await fetchInto(git, remote, { ...options, args: ["--prune"], refspecs: HISTORY });
-  if (fetched.code !== 0) throw gitFailure(remote, fetched.stderr);
+  if (fetched.code !== 0) throw gitFailure(remote, fetched.stderr, fetched);
   return fetched;
 }
 
@@ -126,7 +133,7 @@ async function fetchInto(
     readonly args: readonly string[];
     readonly refspecs: readonly string[];
   },
-): Promise<Ran & { bytes: number }> {
+): Promise<Asked & { bytes: number }> {
   const { store, args, refspecs } = options;
   for (;;) {
     const wasThere = await ensureStore(git.layout, store.path, algorithmOf(store.id));
@@ -161,8 +168,8 @@ async function watched(
   git: Git,
   store: string,
   options: TransferOptions & { readonly before: number },
-  run: (signal: AbortSignal) => Promise<Ran>,
-): Promise<Ran> {
+  run: (signal: AbortSignal) => Promise<Asked>,
+): Promise<Asked> {
   const { before, signal, onProgress } = options;
   const { maxDownloadBytes } = git.limits;
   const overflow = new AbortController();
@@ -188,13 +195,21 @@ async function watched(
   }
 }
 
-/** Runs a command that talks to a server; a redirect that git must not follow with credentials is followed by us. */
-async function ask(
-  git: Git,
-  remote: Remote,
-  options: TransferOptions & { readonly args: (remote: Remote) => string[] },
-): Promise<Ran> {
-  const { signal, args } = options;
+type Question = TransferOptions & { readonly args: (remote: Remote) => string[] };
+
+/** Runs a command that talks to a server, with the user's credentials if it wants some. */
+async function ask(git: Git, remote: Remote, options: Question): Promise<Asked> {
+  const attempt = async (asked: Remote): Promise<Attempt<Ran>> => {
+    const ran = await askOnce(git, asked, options);
+    const value = { ...ran, stderr: withoutCredentials(ran.stderr, asked.authorization) };
+    return { value, hasFailed: ran.code !== 0, refusedBy: refusingOrigin(ran.stderr) };
+  };
+  const { value, search } = await withUserCredentials(git, remote, { signal: options.signal, attempt });
+  return { ...value, search };
+}
+
+/** A redirect that git must not follow with credentials is followed by us. */
+async function askOnce(git: Git, remote: Remote, { signal, args }: Question): Promise<Ran> {
   const call = { program: git.program, env: git.env, cwd: git.layout.tmp, signal };
   const ran = await runGit({ ...call, args: args(remote), remote });
   if (ran.code === 0 || remote.authorization === undefined) return ran;

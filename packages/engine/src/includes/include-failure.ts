@@ -32,7 +32,7 @@ function describe(
         hint: "Load the file once without --offline.",
       };
     case "AUTH_FAILED":
-      return { problem, hint: `${usedCredentials(sought)} The server may answer so for what is not there, too.` };
+      return { problem, hint: accessHint(error.hint, sought) };
     case "REPOSITORY_NOT_FOUND":
       return { problem, hint: "Look at the path of the project, and at the server: --project-url names another." };
     case "REFERENCE_NOT_FOUND":
@@ -50,12 +50,15 @@ function problemOf(error: Error): string {
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
-function usedCredentials({ url, kind }: Sought): string {
-  if (/^ssh:/i.test(url)) return "The keys of your ssh agent and of ~/.ssh were offered.";
+function accessHint(hint: string | undefined, { url, kind }: Sought): string {
+  const rest = "The server may answer so for what is not there, too.";
+  if (/^ssh:/i.test(url)) return `The keys of your ssh agent and of ~/.ssh were offered. ${rest}`;
   const isSent = URL.canParse(url) && new URL(url).password !== "";
-  if (isSent) return "The credentials of the URL were sent: those of origin or --project-url, or CI_JOB_TOKEN.";
-  const how = kind === "git" ? "--project-url https://user:token@host/group/project, or " : "";
-  return `No credentials were sent. Give them with ${how}--mirror https://host/=https://user:token@host/.`;
+  if (isSent) return `The credentials of the URL were sent: those of origin or --project-url, or CI_JOB_TOKEN. ${rest}`;
+  // The cache knows where credentials were looked for.
+  if (kind === "git" && hint !== undefined)
+    return `--project-url https://user:token@host/group/project gives credentials. ${hint}`;
+  return `No credentials were sent. Give them with --mirror https://host/=https://user:token@host/. ${rest}`;
 }
 
 function hostOf({ url }: Sought): string {

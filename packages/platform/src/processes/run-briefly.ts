@@ -12,6 +12,8 @@ export interface BriefCall {
   readonly signal?: AbortSignal | undefined;
   /** How much of what it writes is taken; by default 16 Ki. */
   readonly maxChars?: number;
+  /** What it reads from its standard input; by default nothing. */
+  readonly input?: string;
 }
 
 /** How it answered. */
@@ -28,12 +30,12 @@ export interface BriefAnswer {
 const MAX_CHARS = 16 * 1024;
 
 /**
- * Runs a program that has one thing to say, in a process group of its own with nothing on its standard input. It and what it
- * started are killed when the time is over or the signal is aborted; never rejects.
+ * Runs a program that has one thing to say, in a process group of its own. It and what it started are killed when the time is
+ * over or the signal is aborted; never rejects.
  */
 export async function runBriefly(call: BriefCall): Promise<BriefAnswer> {
   const { promise, resolve } = Promise.withResolvers<BriefAnswer>();
-  const stdio = ["ignore", "pipe", "pipe", ...coverInherited()] as const;
+  const stdio = [call.input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...coverInherited()] as const;
   let child: ReturnType<typeof spawn>;
   try {
     child = spawn(call.program, [...call.args], { cwd: "/", env: call.env, stdio: [...stdio], detached: true });
@@ -68,6 +70,8 @@ export async function runBriefly(call: BriefCall): Promise<BriefAnswer> {
   // A process that the program started may hold its pipes open for any time.
   child.on("exit", kill);
   child.on("close", (exitCode) => finish({ exitCode, isTimedOut: false }));
+  // A program that does not read its input has its own way to fail.
+  child.stdin?.on("error", () => undefined).end(call.input);
   if (call.signal?.aborted === true) stop();
   return await promise;
 }

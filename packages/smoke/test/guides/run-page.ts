@@ -40,6 +40,8 @@ export async function runPage(
     LANG: "C.UTF-8",
     TZ: "UTC",
     NO_COLOR: "1",
+    // This machine may have credential helpers of its own.
+    GIT_CONFIG_NOSYSTEM: "1",
     GIT_AUTHOR_NAME: "You",
     GIT_AUTHOR_EMAIL: "you@example.com",
     GIT_COMMITTER_NAME: "You",

@@ -14,6 +14,8 @@ export interface Remote {
   readonly scheme: "http" | "https" | "ssh" | "file";
   /** Value of an `Authorization` header, for the host of `url` only. */
   readonly authorization: string | undefined;
+  /** The user that a URL of HTTP names without a password. */
+  readonly user?: string | undefined;
   /** Whether `url` is a mirror's. */
   readonly isMirror: boolean;
 }
@@ -39,7 +41,14 @@ export function openRemote(text: string, mirrors: Readonly<Record<string, string
   const url = new URL(actual);
   url.password = "";
   if (scheme !== "ssh") url.username = "";
-  return { location, url: url.href, scheme, authorization: authorizationOf(actual), isMirror: mirror !== undefined };
+  return {
+    location,
+    url: url.href,
+    scheme,
+    authorization: authorizationOf(actual),
+    user: userOf(actual),
+    isMirror: mirror !== undefined,
+  };
 }
 
 function parse(text: string): URL {
@@ -66,6 +75,11 @@ export function replacePrefix(location: string, mirrors: Readonly<Record<string,
   const prefixes = Object.keys(mirrors).filter((prefix) => location.startsWith(prefix));
   const longest = prefixes.toSorted((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : `${mirrors[longest]}${location.slice(longest.length)}`;
+}
+
+function userOf({ protocol, username, password }: URL): string | undefined {
+  const isHttp = protocol === "http:" || protocol === "https:";
+  return isHttp && username !== "" && password === "" ? decodeURIComponent(username) : undefined;
 }
 
 function authorizationOf(url: URL): string | undefined {
