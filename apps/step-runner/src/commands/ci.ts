@@ -6,14 +6,14 @@ import { jobVariables } from "@steps/engine/environment";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { showDiagnostics } from "../input/diagnose.ts";
 import { stepsEnvironment, variablesFromEnvironment } from "../flags/job-flags.ts";
-import { runFlags } from "../flags/run-flags.ts";
+import { runFlags, unattendedFlags } from "../flags/run-flags.ts";
 import { absolute } from "../files/absolute.ts";
 import { runJob } from "../run/run-job.ts";
 import { variablesOfShell } from "../environment/shell-variables.ts";
 import type { ServedJob } from "../run/run-served-job.ts";
 import { portFlags } from "../flags/serve-flags.ts";
 
-const flags = { ...runFlags, ...portFlags };
+const flags = { ...runFlags, ...unattendedFlags, ...portFlags };
 type Options = OptionsOf<typeof flags>;
 
 export const ci = defineCommand({

@@ -19,7 +19,7 @@ export const doctor = defineCommand({
   summary: "Say what is there of all that steps may need, and what that means",
   usage: "[flags]",
   description: [
-    "Looks at this program, the shell, Node.js, git, Docker or Podman, the folders of the user and the credentials of registries. Nothing is changed, and nothing is asked over the network.",
+    "Looks at this program, the shell, Node.js, git, Docker or Podman, the folders of the user and the credentials for repositories and registries. Nothing is changed, and nothing is asked over the network.",
     "Exit code 0 if steps can run, although something may be missing that only some need; 1 if there is a problem.",
   ],
   flags,
@@ -32,12 +32,18 @@ export const doctor = defineCommand({
 });
 
 async function run(options: Options): Promise<number> {
+  const { checkCredentials } = await import("../doctor/check-credentials.ts");
   const { checkFolders } = await import("../doctor/check-folders.ts");
   const { checkPrograms } = await import("../doctor/check-programs.ts");
   const { checkRegistries } = await import("../doctor/check-registries.ts");
   await using engine = openEngine(options);
   const cacheDir = options.cacheDir ?? userDirectories(process.env).cache;
-  const findings = [...(await checkPrograms()), ...(await checkFolders(engine, cacheDir)), checkRegistries()];
+  const findings = [
+    ...(await checkPrograms()),
+    ...(await checkFolders(engine, cacheDir)),
+    await checkCredentials(process.env),
+    checkRegistries(),
+  ];
   const hasProblem = findings.some(({ state }) => state === "problem");
   if (options.report === "json")
     await print(`${JSON.stringify({ version: 1, canRun: !hasProblem, findings }, null, 2)}\n`);

@@ -65,7 +65,7 @@ async function checkGit(): Promise<Finding> {
         found: "no git on the PATH",
         meaning: "The built-in git fetches over HTTP; SSH and credential helpers need a git.",
       }
-    : { name: "git", state: "ok", found, meaning: "Repositories are fetched by it, with its own credentials." };
+    : { name: "git", state: "ok", found, meaning: "Repositories are fetched by it." };
 }
 
 async function checkContainers(): Promise<Finding> {

@@ -59,11 +59,13 @@ function shareOf(options: Options): Share {
 
 /** Flags with the texts that their variables get. An empty text unsets the variable, and none leaves it as it is. */
 function inherited(options: Options): readonly (readonly [flag: Pick<Flag, "env">, text: string | undefined])[] {
-  const { cacheDir, git, mirror, offline, legacyRefs, locked, lockFile, stateDir } = options;
+  const { cacheDir, git, gitCredentials, mirror, offline, legacyRefs, locked, lockFile, stateDir } = options;
   const mirrors = Object.entries(mirror).map(([prefix, other]) => `${prefix}=${other}`);
   return [
     [runFlags["cache-dir"], cacheDir],
     [runFlags.git, git],
+    // A job may be denied the user's credentials, but it has to ask for them itself.
+    [runFlags["git-credentials"], gitCredentials === "none" ? "none" : undefined],
     [runFlags.mirror, mirrors.join(" ")],
     [runFlags.offline, offline ? "true" : ""],
     [runFlags["legacy-refs"], String(legacyRefs)],

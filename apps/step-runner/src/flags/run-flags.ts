@@ -1,4 +1,4 @@
-import { converted, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
+import { converted, type Flag, flag, grouped, type OptionsOf, UsageError } from "@steps/console";
 import { JOB_EXITS } from "@steps/model/exit-codes";
 import { exportFlags } from "./allowed-exports.ts";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
@@ -10,6 +10,19 @@ export const stateDir = flag.path({
   summary: "Where journals and logs are kept; the user's state directory by default",
   env: "STEP_RUNNER_STATE_DIR",
 });
+
+/**
+ * Whether private repositories are fetched with what the user's git knows. Where steps of others run one after the other under one
+ * user, an earlier one could have written what a later fetch reads, so that it has to be asked for there (ADR 51).
+ */
+function gitCredentials(byDefault: "user" | "none"): Flag<"user" | "none"> {
+  return flag.choice(["user", "none"], {
+    summary:
+      "Credentials for repositories that are fetched over https and that the reference has none for: those of .netrc and of git's credential helpers, or none",
+    default: byDefault,
+    env: "STEP_RUNNER_GIT_CREDENTIALS",
+  });
+}
 
 /** Flags of everything that fetches components. */
 export const fetchFlags = grouped("Components", {
@@ -23,6 +36,7 @@ export const fetchFlags = grouped("Components", {
     default: "auto",
     env: "STEP_RUNNER_GIT",
   }),
+  "git-credentials": gitCredentials("user"),
   mirror: converted(
     flag.list({
       placeholder: "PREFIX=PREFIX",
@@ -40,6 +54,9 @@ export const fetchFlags = grouped("Components", {
     env: "STEP_RUNNER_LEGACY_REFS",
   }),
 });
+
+/** Those of `fetchFlags` that have another default where nobody sits before the program, as in a job of CI and in a service. */
+export const unattendedFlags = grouped("Components", { "git-credentials": gitCredentials("none") });
 
 /** The options that say how components are fetched. */
 export type FetchOptions = OptionsOf<typeof fetchFlags>;

@@ -2,7 +2,7 @@ import { flag, grouped, type OptionsOf } from "@steps/console";
 import { lockFlags, sourceFlags } from "./component-flags.ts";
 import { exportFlags } from "./allowed-exports.ts";
 import { strictEnv } from "./job-flags.ts";
-import { fetchFlags, stateDir } from "./run-flags.ts";
+import { fetchFlags, stateDir, unattendedFlags } from "./run-flags.ts";
 
 /** Flags of a service that listens on TCP. */
 export const portFlags = grouped("Serving on a port", {
@@ -41,6 +41,7 @@ export const jobTableFlags = {
   ...exportFlags,
   "state-dir": stateDir,
   ...fetchFlags,
+  ...unattendedFlags,
   ...sourceFlags,
   ...lockFlags,
 };
