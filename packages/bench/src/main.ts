@@ -37,10 +37,19 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   "pod-claims": () => podClaims(scratch),
 };
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "string" }, compare: { type: "string" } },
-});
+const HELP = `Usage: pnpm bench [CASE]... [--json FILE] [--compare FILE]
+
+Prints a table of speed and memory, in both forms of the command, with what was aimed at.
+Without a CASE all are measured, one after the other, which takes about half an hour.
+
+  --json FILE     appends a line of JSON with all rows to FILE
+  --compare FILE  shows the rows of the last line of FILE beside those of this run
+
+Cases: ${Object.keys(cases).join(", ")}`;
+
+const { positionals, values } = readArguments();
+const unknown = positionals.find((name) => cases[name] === undefined);
+if (unknown !== undefined) endWith(`There is no case "${unknown}"`);
 const before = values.compare === undefined ? undefined : lastRows(values.compare);
 const rows: Row[] = [];
 process.stderr.write(`bench: load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors\n`);
@@ -87,6 +96,25 @@ for (const row of table)
 if (values.json !== undefined) {
   const at = new Date().toISOString();
   appendFileSync(values.json, `${JSON.stringify({ at, node: process.version, load: loadavg(), rows })}\n`);
+}
+
+/** What the command line asks for. Help, and what cannot be read, end the program. */
+function readArguments() {
+  const options = { json: { type: "string" }, compare: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+  try {
+    const read = parseArgs({ allowPositionals: true, options });
+    if (read.values.help !== true) return read;
+  } catch (error) {
+    return endWith(error instanceof Error ? error.message : String(error));
+  }
+  return endWith();
+}
+
+function endWith(problem?: string): never {
+  rmSync(scratch, { recursive: true, force: true });
+  if (problem === undefined) process.stdout.write(`${HELP}\n`);
+  else process.stderr.write(`bench: ${problem}\n\n${HELP}\n`);
+  process.exit(problem === undefined ? 0 : 2);
 }
 
 /** The ratios, or else the numbers, of the last line that `--json` has written to a file, by the names of their rows. */
