@@ -100,7 +100,11 @@ if (values.json !== undefined) {
 
 /** What the command line asks for. Help, and what cannot be read, end the program. */
 function readArguments() {
-  const options = { json: { type: "string" }, compare: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+  const options = {
+    json: { type: "string" },
+    compare: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  } as const;
   try {
     const read = parseArgs({ allowPositionals: true, options });
     if (read.values.help !== true) return read;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { createGitRepository, hasProgram, startGitHttpServer, startSshServer, tempDir } from "@steps/testkit";
@@ -141,13 +141,17 @@ describe("runner-bridge start", () => {
 
   test("killed while its job ends, it tells the end that the service knows", async () => {
     const world = await createRunner();
-    const job = world.server.queue(scriptJob(1, ["echo n1", "sleep 1", "echo n2", "exit 7"]));
+    const [go, gone] = [join(world.dir, "go"), join(world.dir, "gone")];
+    const script = ["echo n1", `until [ -e ${go} ]; do sleep 0.1; done`, "echo n2", `touch ${gone}`, "exit 7"];
+    const job = world.server.queue(scriptJob(1, script));
     const first = world.start();
     await world.server.until(() => numbersIn(job.trace).length > 0);
     first.child.kill("SIGKILL");
     await first.ended;
-    // Longer than the job takes: it has ended before somebody looks again.
-    await new Promise((done) => setTimeout(done, 3000));
+    writeFileSync(go, "");
+    await expect.poll(() => existsSync(gone), { timeout: 60_000 }).toBe(true);
+    // In most cases the service has noted the end before somebody looks again; it has to be told all the same in any.
+    await new Promise((done) => setTimeout(done, 1000));
     const runner = world.start();
     await world.server.until(() => job.end);
     expect(job.end).toMatchObject({ state: "failed", exit_code: 7 });

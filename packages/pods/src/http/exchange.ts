@@ -3,8 +3,9 @@ import { HttpError } from "./http-error.ts";
 
 /** The longest time in which a message has to arrive whole. */
 const BODY_TIMEOUT_MS = 30_000;
-/** The longest time in which a body may end whose answer is known already. */
+/** The longest time in which a body may end whose answer is known already, and the most bytes of it. */
 const DRAIN_MS = 5_000;
+const DRAIN_BYTES = 256 * 1024 * 1024;
 const CUT = "The body did not arrive whole";
 
 /** A request with the answer to it. */
@@ -107,8 +108,12 @@ export class Exchange {
   #drain(): void {
     const { request } = this;
     const timer = setTimeout(() => request.socket.destroy(), DRAIN_MS);
-    request.once("close", () => clearTimeout(timer));
-    request.resume();
+    let left = DRAIN_BYTES;
+    const passOver = (chunk: Buffer): void => {
+      left -= chunk.length;
+      if (left < 0) request.socket.destroy();
+    };
+    request.on("data", passOver).once("close", () => clearTimeout(timer));
   }
 }
 
