@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -64,6 +64,25 @@ test("a developer's command uses the credentials of git, and ci only if it is as
   const kept = JSON.stringify([snapshot(world.stateDir), snapshot(world.cacheDir)]);
   expect(kept).toContain("did not take the credentials of ~/.netrc");
   expect(kept).not.toMatch(/s3cret|eW91OnMzY3JldC10b2tlbg/);
+});
+
+test("ci starts no helper that a step before it has configured", async () => {
+  const world = createWorld();
+  await using server = await startRefusing(world);
+  const { reference, env } = server;
+  const canary = join(world.dir, "canary");
+  const config = `[credential]\n\thelper = "!touch ${canary}; true"\n`;
+  const script = `cat > ${join(world.dir, "home/.gitconfig")} <<'END'\n${config}END`;
+  const steps = JSON.stringify([
+    { name: "write", script },
+    { name: "fetch", step: reference },
+  ]);
+  const ended = await world.ci(steps, [], { env });
+  expect(ended.stderr).toContain("access was denied");
+  expect(existsSync(canary)).toBe(false);
+  // The same file is read where it is asked for: the helper is one that works.
+  await world.ci(steps, ["--git-credentials", "user"], { env });
+  expect(existsSync(canary)).toBe(true);
 });
 
 test("doctor says which servers there are credentials for, and no secret", async () => {

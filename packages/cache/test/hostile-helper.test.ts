@@ -31,7 +31,7 @@ test("a helper's answer is taken only for the server that it was asked for, in l
     "git's credential helper answered for another server than git.example.com",
   );
   const bad = (secret: string): Promise<unknown> => answerOf(`printf 'username=you\\npassword=${secret}\\n'`);
-  for (const secret of ["a\\033[31m", "a\\177"]) {
+  for (const secret of ["a\\033[31m", "a\\177", "gr\\374n"]) {
     expect(await bad(secret)).toBe("git's credential helper gave a user or a password that cannot be sent");
   }
   // Newer gits refuse it themselves.

@@ -203,6 +203,44 @@ describe.for(BACKENDS)("a private repository over https, by %s git", (git) => {
     expect(token.hint).not.toContain("s3cret-rule");
   });
 
+  test("says whose credentials were sent to a server that knows them and gives nothing for them", async () => {
+    let status = 404;
+    await using server = await startPrivateServer(authority.certificate, {
+      onRequest: ({ headers }) => (headers["authorization"] === AUTHORIZATION && status !== 0 ? { status } : undefined),
+      auth: USER,
+    });
+    const place = home({ gitconfig: helper(GOOD) });
+    await using cache = openCache({ gitCredentials: "user", env: place.env, git });
+    const failure = async (version: string): Promise<unknown> =>
+      await cache.resolve({ kind: "git", url: server.url, version }).then(
+        () => "read",
+        ({ code, hint }: { code: string; hint: string }) => [code, hint],
+      );
+    const hint = expect.stringContaining("The credentials of git's credential helper were sent.") as unknown;
+    expect(await failure("main")).toEqual(["REPOSITORY_NOT_FOUND", hint]);
+    status = 403;
+    expect(await failure("main")).toEqual(["AUTH_FAILED", hint]);
+    status = 503;
+    expect(await failure("main")).toEqual(["TRANSPORT", undefined]);
+    expect(place.heard()).not.toMatch(/<store>|<erase>/);
+    // None of it is remembered against them.
+    status = 0;
+    expect(await failure("main")).toBe("read");
+    status = 403;
+    expect(await failure("other")).toEqual(["AUTH_FAILED", hint]);
+  });
+
+  test("asks nobody twice for a password that was wrong", async () => {
+    await using server = await startPrivateServer(authority.certificate);
+    const place = home({ gitconfig: helper("echo username=you; echo password=wr0ng") });
+    await using cache = openCache({ gitCredentials: "user", env: place.env, git });
+    for (const version of ["main", "other", "main"]) {
+      const failed = cache.resolve({ kind: "git", url: server.url, version });
+      await expect(failed).rejects.toThrow("did not take the credentials of git's credential helper");
+    }
+    expect(place.heard().match(/<\w+>/g)).toEqual(["<get>", "<erase>"]);
+  });
+
   test("hides the credentials that a server answers with", async () => {
     await using server = await startPrivateServer(authority.certificate, {
       onRequest: ({ headers: { authorization } }) => {

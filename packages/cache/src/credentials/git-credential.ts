@@ -88,7 +88,8 @@ function readAnswer(target: CredentialTarget, text: string): HelperCredential | 
     return { nothing: `${SOURCE} did not give a user and a password` };
   }
   if (user !== undefined && username !== user) return { nothing: `${SOURCE} answered for another user than ${user}` };
-  if (username.includes(":") || ![...answer.values()].every(isOneLine)) {
+  // Bytes that are not UTF-8 would be other ones when they are sent, and a good password would then be told to be wrong.
+  if (username.includes(":") || text.includes("\ufffd") || ![...answer.values()].every(isOneLine)) {
     return { nothing: `${SOURCE} gave a user or a password that cannot be sent` };
   }
   const told = TOLD.flatMap((key) => (answer.has(key) ? [`${key}=${answer.get(key)}\n`] : [])).join("");

@@ -15,12 +15,9 @@ export function helperEnvironment(
   );
   return {
     ...Object.fromEntries(kept),
-    LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     // An empty one hides `core.askPass` and `SSH_ASKPASS`, too.
     GIT_ASKPASS: "",
     GCM_INTERACTIVE: "never",
-    // The folder that git is started in is no repository of the user's.
-    GIT_CEILING_DIRECTORIES: "/",
   };
 }

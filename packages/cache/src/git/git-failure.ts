@@ -17,10 +17,10 @@ export function gitFailure(
 ): CacheError {
   const said = lastWords(text);
   const message = (problem: string): string => `Cannot fetch from "${remote.location}": ${problem}`;
-  const rewrite = search?.rewrite === undefined ? undefined : sentence(search.rewrite);
-  const options = { cause, hint: rewrite };
+  const rewrite = search?.rewrite === undefined ? [] : [sentence(search.rewrite)];
+  const options = { cause, hint: hintOf(rewrite) };
   if (ACCESS.test(text)) {
-    const hint = [...accessHint(remote, text, search), rewrite].filter((one) => one !== undefined).join(" ");
+    const hint = hintOf([...accessHint(remote, text, search), ...rewrite]);
     return new CacheError("AUTH_FAILED", message(`access was denied: ${denial(text, said, search)}`), { cause, hint });
   }
   if (/\bfsck\b|hasDot|hasDotdot|fullPathname/.test(text)) {
@@ -29,7 +29,10 @@ export function gitFailure(
   if (/dubious ownership/.test(text)) {
     return new CacheError("TRANSPORT", message("the repository belongs to another user"), options);
   }
-  if (NO_REPOSITORY.test(text)) return new CacheError("REPOSITORY_NOT_FOUND", message(said), options);
+  if (NO_REPOSITORY.test(text)) {
+    const hint = hintOf([...insufficiency(search), ...rewrite]);
+    return new CacheError("REPOSITORY_NOT_FOUND", message(said), { cause, hint });
+  }
   return new CacheError("TRANSPORT", message(said), options);
 }
 
@@ -54,12 +57,18 @@ function accessHint(remote: Remote, text: string, search: CredentialSearch | und
   const other = search?.refusedBy ?? refusingOrigin(text);
   if (other !== undefined && other !== origin)
     return [`${origin} redirects to ${other}, which gets no credentials: name the repository by its address there.`];
+  if (search?.insufficient !== undefined) return insufficiency(search);
   const mirror = `STEP_RUNNER_MIRROR=${scheme}://${host}/=${scheme}://USER:TOKEN@${host}/`;
   return [
     ...(search?.nothing ?? []).map(sentence),
     ...whatToDo(remote, search, mirror),
     "Servers answer so, too, where a repository does not exist.",
   ];
+}
+
+function insufficiency(search: CredentialSearch | undefined): readonly string[] {
+  if (search?.insufficient === undefined) return [];
+  return [`The credentials of ${search.insufficient} were sent. Perhaps they are for a user who may not read it.`];
 }
 
 function whatToDo({ scheme }: Remote, search: CredentialSearch | undefined, mirror: string): readonly string[] {
@@ -69,6 +78,10 @@ function whatToDo({ scheme }: Remote, search: CredentialSearch | undefined, mirr
     return ["Those of .netrc and of git's credential helpers are used with STEP_RUNNER_GIT_CREDENTIALS=user.", given];
   if (search.refused.length > 0) return [`Correct them there, or set ${mirror}.`];
   return [`Give the credentials to a helper of git, write them to ~/.netrc, or set ${mirror}.`];
+}
+
+function hintOf(sentences: readonly string[]): string | undefined {
+  return sentences.length === 0 ? undefined : sentences.join(" ");
 }
 
 function sentence(text: string): string {

@@ -33,32 +33,36 @@ export async function withUserCredentials<T>(
   const target = credentialTarget(remote);
   const key = `${remote.user ?? ""} ${remote.url}`;
   const accepted = target === undefined ? undefined : state.accepted.get(key);
-  const first = await attempt({ ...remote, authorization: accepted ?? remote.authorization });
+  const first = await attempt({ ...remote, authorization: accepted?.authorization ?? remote.authorization });
   if (!first.hasFailed) return first;
   const program = findGit(context.env);
   const helpers = program === undefined ? undefined : { program, env: context.env, signal };
-  let found: Found<T> = { last: first, refused: [], nothing: [] };
+  let found: Found<T> = { last: first, sent: accepted, refused: [], nothing: [] };
   if (target !== undefined && isRefusedByItself(remote, first)) {
     const known = state.failed.get(key);
     if (known !== undefined) return { value: first.value, search: known };
     found = await trySources({ remote, target, helpers, attempt, netrc: context.env, first });
     throwIfCancelled(signal);
-    if (found.authorization !== undefined) state.accepted.set(key, found.authorization);
   }
-  const { last, refused, nothing } = found;
-  if (!last.hasFailed) return last;
+  const { last, sent, refused, nothing } = found;
+  if (!last.hasFailed) {
+    if (sent !== undefined) state.accepted.set(key, sent);
+    return last;
+  }
   const rewrite =
     program === undefined ? undefined : rewriteHint(remote.url, await readGitSettings(program, context.env));
-  const search = { refused, nothing, rewrite, refusedBy: last.refusedBy };
-  if (isRefusedByItself(remote, last)) state.failed.set(key, search);
+  const isRefused = isRefusedByItself(remote, last);
+  const insufficient = isRefused ? undefined : sent?.source;
+  const search = { refused, insufficient, nothing, rewrite, refusedBy: last.refusedBy };
+  if (isRefused) state.failed.set(key, search);
   return { value: last.value, search };
 }
 
 interface Found<T> {
   /** The last attempt; all before it were refused. */
   readonly last: Attempt<T>;
-  /** The header that the last attempt succeeded with. */
-  readonly authorization?: string;
+  /** The credentials of the last attempt. */
+  readonly sent: { readonly authorization: string; readonly source: string } | undefined;
   readonly refused: readonly string[];
   readonly nothing: readonly string[];
 }
@@ -97,11 +101,10 @@ async function trySources<T>(search: Search<T>): Promise<Found<T>> {
     const verdict = last.hasFailed ? (isRefused ? "reject" : undefined) : "approve";
     if ("lines" in answer && helpers !== undefined && verdict !== undefined)
       await tellHelpers(verdict, answer, helpers);
-    if (!last.hasFailed) return { last, refused, nothing, authorization };
-    if (!isRefused) break;
+    if (!isRefused) return { last, sent: { authorization, source: answer.source }, refused, nothing };
     refused.push(answer.source);
   }
-  return { last, refused, nothing };
+  return { last, sent: undefined, refused, nothing };
 }
 
 function isRefusedByItself({ url }: Remote, { hasFailed, refusedBy }: Attempt<unknown>): boolean {
