@@ -11,6 +11,7 @@ import { loading } from "./cases/loading.ts";
 import { masking } from "./cases/masking.ts";
 import { output } from "./cases/output.ts";
 import { podClaims } from "./cases/pod-claims.ts";
+import { podHeld } from "./cases/pod-held.ts";
 import { podModes } from "./cases/pod-modes.ts";
 import { pods } from "./cases/pods.ts";
 import { service } from "./cases/service.ts";
@@ -35,6 +36,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
   "gitlab-ci-local": () => gitlabCiLocal(env, scratch),
   pods: () => pods(scratch),
   "pod-claims": () => podClaims(scratch),
+  "pod-held": () => podHeld(scratch),
 };
 
 const HELP = `Usage: pnpm bench [CASE]... [--json FILE] [--compare FILE]

@@ -10,6 +10,7 @@ import {
 } from "@steps/console";
 import { openLog, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
+import { keepHeapSmall } from "@steps/platform/runtime";
 import { daemonStateFlags } from "../pod-flags.ts";
 import { readPods } from "../read-pods.ts";
 import { stateDirectory } from "../state-directory.ts";
@@ -85,6 +86,7 @@ async function run(options: Options): Promise<number> {
   if (path === undefined) throw new UsageError("--config is missing", "Name the file with the pods of the daemon.");
   const config = await readPods(path);
   if (config === undefined) return COMMAND_EXITS.input.code;
+  keepHeapSmall();
   const { serveDaemon } = await import("@steps/pods");
   using stop = new StopSignals();
   const log = openLog(options);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { hasPostgres, startPostgres } from "@steps/testkit/postgres-server";
 import type { Row } from "../measure.ts";
 import { artifacts } from "../pods/artifacts.ts";
-import { heldPolls } from "../pods/held-polls.ts";
+import { LONG_HOLD } from "../pods/idle-runners.ts";
 import { pickUp } from "../pods/pick-up.ts";
 import { connectPod, jobRequest } from "../pods/pod-client.ts";
 import { type ServerProcess, startPod, startRawHttp, startRouter, withoutPostgres } from "../pods/processes.ts";
@@ -33,11 +33,12 @@ async function rowsOf(
   { scratch, raw }: { readonly scratch: string; readonly raw: ServerProcess },
 ): Promise<Row[]> {
   const tell = (part: string): void => void process.stderr.write(`bench: pods on ${name}: ${part}\n`);
-  // Thousands of requests take longer to come than one is held.
-  const flags = ["--poll-hold", "600s"];
-  await using pod = await startPod({ stateDir: join(scratch, `pod-${name}`), databaseUrl: createDatabase?.(), flags });
-  tell("held requests");
-  const rows = [await heldPolls(pod, name)];
+  await using pod = await startPod({
+    stateDir: join(scratch, `pod-${name}`),
+    databaseUrl: createDatabase?.(),
+    flags: LONG_HOLD,
+  });
+  const rows: Row[] = [];
   const keep = (more: readonly Row[]): void => {
     rows.push(...more);
     for (const row of more) tell(`${row.name}: ${row.measured}`);

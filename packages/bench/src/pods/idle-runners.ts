@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectPod, type ReceivedJob } from "./pod-client.ts";
 import type { PodProcess } from "./processes.ts";
 
+/** Flags of a pod, since thousands of requests take longer to come than one is held. */
+export const LONG_HOLD: readonly string[] = ["--poll-hold", "600s"];
+
 /** Runners that wait for jobs, as many as there are machines. */
 export interface IdleRunners {
   /** They leave, and the pod has noticed. */

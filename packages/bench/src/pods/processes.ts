@@ -46,6 +46,16 @@ export async function startPod({ stateDir, databaseUrl, flags = [] }: PodStart):
   return { ...server, adminToken: readFileSync(join(stateDir, "admin-token"), "utf8") };
 }
 
+/** Starts a daemon of the built command with one pod, which need not be there. */
+export async function startDaemon(stateDir: string, flags: readonly string[]): Promise<PodProcess> {
+  mkdirSync(stateDir, { recursive: true });
+  const config = join(stateDir, "pods.json");
+  writeFileSync(config, JSON.stringify({ pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
+  const args = ["daemon", "--config", config, "--port", "0", "--state-dir", stateDir, "--log-format", "json", ...flags];
+  const server = await startServer(join(bin, "pod"), args);
+  return { ...server, adminToken: readFileSync(join(stateDir, "admin-token"), "utf8") };
+}
+
 /** Starts a router of the built command before one server. */
 export async function startRouter(scratch: string, url: string): Promise<ServerProcess> {
   const config = join(scratch, "router.json");
