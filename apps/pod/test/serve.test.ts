@@ -75,12 +75,39 @@ test.each(["serve", "router"])(
   },
 );
 
+test("router has its figures at an address of their own", { timeout: 60_000 }, async () => {
+  const config = join(tempDir(), "router.json");
+  writeFileSync(config, JSON.stringify({ pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
+  const start = (address: string): ReturnType<typeof watchProcess> =>
+    watchProcess(spawn(POD, ["router", "--config", config, "--port", "0", "--metrics-listen", address]));
+  const program = start("127.0.0.1:0");
+  expect(await (await fetch(`${await metricsUrlOf(program.child)}/metrics`)).text()).toContain(
+    "pod_router_connections 0\n",
+  );
+  program.child.kill("SIGTERM");
+  expect((await program.ended).code).toBe(0);
+  for (const wrong of ["9131", "127.0.0.1:70000", "::1:80"]) {
+    const { code, stderr } = await start(wrong).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`--metrics-listen is "${wrong}"`)]);
+  }
+});
+
 async function portOf(child: ChildProcess): Promise<number> {
   let text = "";
   for await (const part of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     text += String(part);
     const [, port] = /listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(text) ?? [];
     if (port !== undefined) return Number(port);
+  }
+  throw new Error(text);
+}
+
+async function metricsUrlOf(child: ChildProcess): Promise<string> {
+  let text = "";
+  for await (const part of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(part);
+    const [url] = /(?<=metrics=)http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+    if (url !== undefined) return url;
   }
   throw new Error(text);
 }

@@ -1,21 +1,22 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { checkOptionNames, type OptionNames, MAX_TIMER_MS } from "@steps/model";
-import { type Log, METRICS_TYPE } from "@steps/model/operation";
+import type { Log } from "@steps/model/operation";
+import { calmLog } from "./calm-log.ts";
+import { ClientConnections } from "./clients/client-connections.ts";
+import { RequestLine } from "./clients/request-line.ts";
 import type { RouterConfig } from "./config/router-config.ts";
-import { answer, type OwnAnswer } from "./proxy/answer.ts";
-import { forward } from "./proxy/forward.ts";
-import { forwardUpgrade, refuseUpgrade } from "./proxy/forward-upgrade.ts";
-import { peekBody } from "./proxy/peek-body.ts";
-import { PodConnections } from "./proxy/pod-connections.ts";
+import { addressUrl, serveMetrics } from "./metrics-server.ts";
+import { refuseSocket } from "./proxy/refuse-socket.ts";
 import { RouterMetrics } from "./router-metrics.ts";
-import { redirectionOf } from "./routing/redirection-of.ts";
-import { decideRoute, type Route, type RoutedRequest } from "./routing/decide-route.ts";
+import { RouterRoom } from "./router-room.ts";
 
 /** A router that listens. */
 export interface Router {
   /** The address at which it listens: `http://127.0.0.1:8080`. */
   readonly url: string;
+  /** The address of its figures, which are at `/metrics`; undefined if they were not asked for. */
+  readonly metricsUrl: string | undefined;
   /**
    * Takes no more requests and waits for those under way, at most so many milliseconds, or until the signal is aborted; then they are
    * cut off. Runners ask again, and another router gives the same answers.
@@ -23,56 +24,137 @@ export interface Router {
   close(graceMs: number, hurry?: AbortSignal): Promise<void>;
 }
 
-/** The address at which a router listens. */
+/** The address at which a router listens, and what it asks of its clients. */
 export interface RouterOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
   /** 0 for one that is free. */
   readonly port: number;
+  /** The address for its figures in the format of Prometheus. Default: none, since clients of the router should not read them. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
+  /** Milliseconds that a client has for the head of a request. Default: a minute. */
+  readonly headTimeoutMs?: number | undefined;
+  /**
+   * Bytes a second with which a body has to come on average, once the client has had the `idleTimeoutMs` of the configuration; a slower
+   * one is answered with 408. Default: 1024.
+   */
+  readonly bodyBytesPerSecond?: number | undefined;
   /** Takes what is worth a line in a log. */
   readonly log?: Log | undefined;
 }
 
-/** The name of the pod that nobody knows, for the log and the counts. */
-type Refusal = OwnAnswer & { readonly pod?: number | undefined };
+const OPTION_NAMES: OptionNames<RouterOptions> = {
+  host: true,
+  port: true,
+  metrics: true,
+  headTimeoutMs: true,
+  bodyBytesPerSecond: true,
+  log: true,
+};
 
-const OPTION_NAMES: OptionNames<RouterOptions> = { host: true, port: true, log: true };
+/** Connections that are refused with an answer at the same time; more are closed without a word, as soon as they are there. */
+const MAX_REFUSED = 64;
 
 /**
  * Starts a router. It keeps nothing but its configuration, so that any number of them stand side by side, and each may be killed at
- * any time. Its own state is below `/-/router/`: `health` and `metrics`.
+ * any time. Its health is at `/-/router/health`.
  *
- * @throws what Node throws when the port is taken
+ * @throws what Node throws when a port is taken
  */
 export async function startRouter(config: RouterConfig, options: RouterOptions): Promise<Router> {
   checkOptionNames("startRouter()", options, OPTION_NAMES);
-  const room = new RouterRoom(config, options);
-  const server = createServer({
-    requestTimeout: 0,
-    headersTimeout: 60_000,
-    keepAliveTimeout: 75_000,
-    // Clients that offer HTTP/2 do so with a body too, and it would be lost.
-    shouldUpgradeCallback: ({ headers }) => (headers["content-length"] ?? headers["transfer-encoding"]) === undefined,
-  });
-  server.on("request", (request, response) => void room.route(request, response));
-  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => room.upgrade(request, socket, head));
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  const { host = "127.0.0.1", port } = options;
+  const { host = "127.0.0.1", port, bodyBytesPerSecond = 1024 } = options;
+  const log = calmLog(options.log ?? (() => undefined));
+  const metrics = new RouterMetrics();
+  const room = new RouterRoom(config, { metrics, log, bodyBytesPerSecond });
+  const clients = new ClientConnections(config.maxConnections);
+  const line = new RequestLine((request, response) => void room.route(request, response));
+  const server = serverFor(config, options, { room, line });
+  const sockets = limitConnections(server, config.maxConnections, { clients, metrics, log });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);
   });
   // A connection that cannot be accepted, because the system has no memory or the client has left, costs the others nothing.
   server.on("error", () => undefined);
-  const { port: bound } = server.address() as AddressInfo;
   const close: Router["close"] = async (graceMs, hurry) => {
+    line.end();
     await closeServer(server, sockets, graceMs, hurry);
+    await figures?.close();
     room.close();
   };
-  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, close };
+  const format = (): string => metrics.format({ active: room.active, connections: clients.total });
+  let figures: Awaited<ReturnType<typeof serveMetrics>> | undefined;
+  try {
+    figures = options.metrics === undefined ? undefined : await serveMetrics(options.metrics, format);
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  const { port: bound } = server.address() as AddressInfo;
+  return { url: addressUrl(host, bound), metricsUrl: figures?.url, close };
+}
+
+/** A server that gives its requests to a room, one of each connection at a time. */
+function serverFor(
+  config: RouterConfig,
+  { headTimeoutMs = 60_000 }: RouterOptions,
+  { room, line }: { readonly room: RouterRoom; readonly line: RequestLine },
+): Server {
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: headTimeoutMs,
+    connectionsCheckingInterval: Math.min(headTimeoutMs, 5_000),
+    keepAliveTimeout: 75_000,
+    // Clients that offer HTTP/2 do so with a body too, and it would be lost.
+    shouldUpgradeCallback: ({ headers }) => (headers["content-length"] ?? headers["transfer-encoding"]) === undefined,
+  });
+  server.on("request", (request, response) => line.add(request, response));
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (line.isBusy(socket)) socket.destroy();
+    else room.upgrade(request, socket, head);
+  });
+  // A client that takes no byte of its answer has left; one whose request is under way and that has nothing to read waits for its pod.
+  server.setTimeout(config.idleTimeoutMs, (socket) => {
+    if (socket.writableLength > 0 || !line.isBusy(socket)) socket.destroy();
+  });
+  return server;
+}
+
+/** Refuses connections that are too many, before anything of them is read. Gives those that are open. */
+function limitConnections(
+  server: Server,
+  maxConnections: number,
+  {
+    clients,
+    metrics,
+    log,
+  }: { readonly clients: ClientConnections; readonly metrics: RouterMetrics; readonly log: Log },
+): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  const refused = (limit: "all" | "client", client: string | undefined): void => {
+    metrics.connectionRefused(limit);
+    log("warning", "A connection was refused: there are too many", { limit, client });
+  };
+  const accept = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    const taken = clients.take(socket);
+    if (taken === "taken") {
+      for (const listener of accept) listener.call(server, socket);
+      return;
+    }
+    refused(taken, socket.remoteAddress);
+    if (sockets.size - clients.total > MAX_REFUSED) socket.destroy();
+    else
+      refuseSocket(
+        socket.on("error", () => undefined),
+        503,
+      );
+  });
+  server.maxConnections = maxConnections + MAX_REFUSED;
+  server.on("drop", (data) => refused("all", data?.remoteAddress));
+  return sockets;
 }
 
 async function closeServer(
@@ -93,94 +175,4 @@ async function closeServer(
   await promise;
   clearTimeout(timer);
   hurry?.removeEventListener("abort", cutOff);
-}
-
-/** The connections and the counts of one router. */
-class RouterRoom {
-  readonly #config: RouterConfig;
-  readonly #log: NonNullable<RouterOptions["log"]>;
-  readonly #metrics = new RouterMetrics();
-  readonly #connections: ReadonlyMap<number, PodConnections>;
-
-  constructor(config: RouterConfig, { log }: RouterOptions) {
-    this.#config = config;
-    this.#log = log ?? (() => undefined);
-    this.#connections = new Map(
-      Array.from(config.pods.values(), (pod) => [pod.number, new PodConnections(pod, config)]),
-    );
-  }
-
-  close(): void {
-    for (const connections of this.#connections.values()) connections.close();
-  }
-
-  async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url?.startsWith("/-/router/")) return this.#answerItself(request.url, response);
-    const { method = "GET", url: target = "/", headers } = request;
-    const routed: RoutedRequest = { method, target, headers };
-    let route = decideRoute(this.#config, routed);
-    let body: Buffer | undefined;
-    if (route.kind === "body") {
-      const peeked = await peekBody(request);
-      if (peeked === undefined) return;
-      if ("status" in peeked) return this.#refuse(request, response, bodyRefusal(peeked.status));
-      body = peeked.bytes;
-      route = decideRoute(this.#config, { ...routed, body: peeked });
-    }
-    if (route.kind !== "pod") return this.#refuse(request, response, unknownRefusal(route));
-    this.#forward({ request, response, route, body });
-  }
-
-  #forward(call: {
-    readonly request: IncomingMessage;
-    readonly response: ServerResponse;
-    readonly route: Extract<Route, { kind: "pod" }>;
-    readonly body: Buffer | undefined;
-  }): void {
-    const { request, response, route, body } = call;
-    const { pod, by: evidence, target } = route;
-    const location = redirectionOf(this.#config, pod, request.method ?? "", target);
-    const connections = this.#connections.get(pod.number);
-    if (location !== undefined || connections === undefined) {
-      const headers = { Location: location ?? "" };
-      return this.#refuse(request, response, { status: 307, message: "The pod takes uploads itself", headers });
-    }
-    this.#metrics.routed(pod.number, evidence);
-    const onEnd = (status: number | undefined): void => this.#metrics.ended(pod.number, status);
-    forward({ request, response, connections, target, body, evidence, onEnd });
-  }
-
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const { method = "GET", url: target = "/", headers } = request;
-    const route = decideRoute(this.#config, { method, target, headers, body: { value: undefined } });
-    const connections = route.kind === "pod" ? this.#connections.get(route.pod.number) : undefined;
-    if (route.kind !== "pod" || connections === undefined) return refuseUpgrade(socket, 503);
-    this.#metrics.routed(route.pod.number, route.by);
-    forwardUpgrade({ request, socket, head, connections, target: route.target });
-  }
-
-  #answerItself(url: string, response: ServerResponse): void {
-    if (/^\/-\/router\/metrics(?:\?|$)/.test(url)) {
-      const active = new Map(Array.from(this.#connections, ([number, { active }]) => [number, active]));
-      response.writeHead(200, { "Content-Type": METRICS_TYPE }).end(this.#metrics.format(active));
-    } else answer(response, { status: 200, message: "The router is there" });
-  }
-
-  #refuse(request: IncomingMessage, response: ServerResponse, { pod, ...own }: Refusal): void {
-    this.#metrics.refused(own.status);
-    if (own.status !== 307) this.#log("warning", own.message, { status: own.status, method: request.method, pod });
-    answer(response, own);
-    request.resume();
-  }
-}
-
-function unknownRefusal(route: Route): Refusal {
-  const pod = route.kind === "unknown" ? route.number : undefined;
-  const message = pod === undefined ? "Nothing says to which pod this belongs" : "The pod is none of this router's";
-  return { status: 503, message, pod };
-}
-
-function bodyRefusal(status: 400 | 408 | 413): Refusal {
-  const messages = { 400: "The body is no JSON", 408: "The body took too long", 413: "The body is larger than 32 KiB" };
-  return { status, message: messages[status], headers: { Connection: "close" } };
 }

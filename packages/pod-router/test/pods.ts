@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { type RouterConfig, startRouter } from "../src/index.ts";
+import { type RouterConfig, type RouterOptions, startRouter } from "../src/index.ts";
 
 /** A server in the place of a pod. */
 export interface FakePod {
@@ -42,10 +42,19 @@ export function echo(name: string): RequestListener {
 }
 
 /** Starts a router for a test; gives its URL. */
-export async function routerFor(config: RouterConfig): Promise<string> {
-  const router = await startRouter(config, { port: 0 });
+export async function routerFor(config: RouterConfig, options: Partial<RouterOptions> = {}): Promise<string> {
+  const router = await startRouter(config, { port: 0, ...options });
   onTestFinished(() => router.close(0));
   return router.url;
+}
+
+/** Starts a router for a test that tells its figures. */
+export async function routerWithFigures(
+  config: RouterConfig,
+): Promise<{ readonly url: string; readonly figures: () => Promise<string> }> {
+  const router = await startRouter(config, { port: 0, metrics: { host: "127.0.0.1", port: 0 } });
+  onTestFinished(() => router.close(0));
+  return { url: router.url, figures: async () => (await call(`${router.metricsUrl}/metrics`)).body };
 }
 
 /** An answer with its whole body. */

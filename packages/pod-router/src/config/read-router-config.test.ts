@@ -11,6 +11,7 @@ describe("readRouterConfig()", () => {
         "default: 1",
         "redirect-artifacts: true",
         "idle-timeout: 90",
+        "max-connections: 50",
         "max-requests: 100",
         "pods:",
         "  - {number: 1, url: 'http://10.0.0.11:8080'}",
@@ -22,6 +23,7 @@ describe("readRouterConfig()", () => {
     );
     expect(diagnostics).toEqual([]);
     expect(config).toMatchObject({ redirectsArtifacts: true, idleTimeoutMs: 90_000, maxRequestsPerPod: 100 });
+    expect(config?.maxConnections).toBe(50);
     expect(config?.defaultPod?.url.href).toBe("http://10.0.0.11:8080/");
     expect(config?.pods.get(2)).toMatchObject({ number: 2, jobs: [1, 999] });
   });
@@ -29,7 +31,7 @@ describe("readRouterConfig()", () => {
   test("needs no more than one pod", () => {
     const { config } = read('{"pods": [{"number": 7, "url": "http://localhost:1"}]}');
     expect(config).toMatchObject({ redirectsArtifacts: false, maxRequestsPerPod: 20_000, idleTimeoutMs: 120_000 });
-    expect(config?.defaultPod).toBeUndefined();
+    expect([config?.maxConnections, config?.defaultPod]).toEqual([20_000, undefined]);
   });
 
   test("leaves the flags of the commands that read the file to them", () => {

@@ -2,7 +2,7 @@ import { type Diagnostic, nearest, type Source } from "@steps/model/diagnostic";
 import { describeNode, readYaml, Report, type SourceCode, type YamlMapping, type YamlNode } from "@steps/source";
 import { ROUTER_DEFAULTS, type RouterConfig, type RouterPod } from "./router-config.ts";
 
-const KEYS = ["default", "idle-timeout", "max-requests", "pods", "redirect-artifacts"] as const;
+const KEYS = ["default", "idle-timeout", "max-connections", "max-requests", "pods", "redirect-artifacts"] as const;
 /** The keys with flags of the commands that read the file: they are read with the command line. */
 const FLAG_KEYS = ["daemon", "router"] as const;
 const POD_KEYS = ["jobs", "number", "public-url", "url"] as const;
@@ -44,6 +44,7 @@ function readDocument(document: YamlNode | undefined, report: Report): RouterCon
     defaultPod: number === undefined ? undefined : pods.get(number),
     redirectsArtifacts: readFlag(mapping, "redirect-artifacts", report) ?? ROUTER_DEFAULTS.redirectsArtifacts,
     maxRequestsPerPod: readNumber(mapping, "max-requests", report, 1, 1_000_000) ?? ROUTER_DEFAULTS.maxRequestsPerPod,
+    maxConnections: readNumber(mapping, "max-connections", report, 1, 1_000_000) ?? ROUTER_DEFAULTS.maxConnections,
     idleTimeoutMs: idleTimeout === undefined ? ROUTER_DEFAULTS.idleTimeoutMs : idleTimeout * 1000,
   };
 }

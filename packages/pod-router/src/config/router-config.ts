@@ -19,13 +19,19 @@ export interface RouterConfig {
   readonly redirectsArtifacts: boolean;
   /** Requests to one pod at the same time, held ones included; more get 503. */
   readonly maxRequestsPerPod: number;
-  /** Milliseconds after which a pod that neither sends nor takes a byte is given up. It is longer than any hold of a request. */
+  /** Connections of all clients at the same time; more are refused. */
+  readonly maxConnections: number;
+  /**
+   * Milliseconds after which a pod that neither sends nor takes a byte is given up, and a client that is silent in the middle of its
+   * request or takes no byte of its answer. It is longer than any hold of a request.
+   */
   readonly idleTimeoutMs: number;
 }
 
 /** The values of settings that a configuration leaves out. */
-export const ROUTER_DEFAULTS: Pick<RouterConfig, "redirectsArtifacts" | "maxRequestsPerPod" | "idleTimeoutMs"> = {
+export const ROUTER_DEFAULTS: Omit<RouterConfig, "pods" | "defaultPod"> = {
   redirectsArtifacts: false,
   maxRequestsPerPod: 20_000,
+  maxConnections: 20_000,
   idleTimeoutMs: 120_000,
 };

@@ -90,6 +90,7 @@ describe("AnswerReader", () => {
 
   test.each([
     ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx"],
+    ["a length twice", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx"],
     ["a length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx"],
     ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\nx"],
     ["another coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\nx"],

@@ -223,7 +223,8 @@ function isSpace(code: number): boolean {
 
 function lengthOf(value: string, before: number | undefined): number {
   const length = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
-  if (Number.isNaN(length) || (before !== undefined && before !== length))
-    throw new AnswerError("the length of the answer is no number");
+  if (Number.isNaN(length)) throw new AnswerError("the length of the answer is no number");
+  // Also where both say the same: they would go on to the client, which takes none that has two.
+  if (before !== undefined) throw new AnswerError("the answer has two lengths");
   return length;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answer, type OwnAnswer } from "./answer.ts";
+import type { OwnAnswer } from "./answer.ts";
 import { passedHeaders, requestHeaders } from "./forwarded-headers.ts";
 import type { PodConnections } from "./pod-connections.ts";
 import type { PodCall, PodSocket } from "./pod-socket.ts";
@@ -15,45 +15,45 @@ export interface Forwarded {
   readonly body?: Buffer | undefined;
   /** The part of the request that made the router choose the pod: a header of the answer tells it. */
   readonly evidence: string;
-  /** Is called once, with the status that the client got, or undefined if the client left or was cut off. */
+  /** Answers in the pod's place. */
+  readonly refuse: (own: OwnAnswer) => void;
+  /** Is called once, with the status of the pod, or undefined if its answer did not arrive whole or there was none. */
   readonly onEnd: (status: number | undefined) => void;
 }
 
 /**
  * Sends a request to its pod and the answer back, both as streams that wait for each other. A client that leaves takes its request
  * to the pod with it, so that no job is given to a socket that is gone. Nothing is tried twice: a pod that cannot be reached is 503.
+ *
+ * @returns what takes the request from its pod, which then hears and says no more of it
  */
-export function forward(call: Forwarded): void {
-  const { request, response, connections, body, onEnd } = call;
-  const { "transfer-encoding": coding } = request.headers;
-  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    response.once("close", () => onEnd(statusOf(response)));
-    return answer(response, { status: 400, message: "The only transfer coding that is passed on is chunked" });
-  }
-  const head = headOf(call);
-  if (head === undefined) {
-    response.once("close", () => onEnd(statusOf(response)));
-    return answer(response, { status: 400, message: "The path or a header of the request cannot be passed on" });
-  }
+export function forward(call: Forwarded): () => void {
+  const { request, response, connections, body, refuse, onEnd } = call;
   let upstream: PodSocket | undefined;
   const over = (): void => {
     upstream = undefined;
     request.resume();
   };
-  response.once("close", () => {
+  const leave = (): void => {
     upstream?.destroy();
     over();
-    onEnd(statusOf(response));
+  };
+  const back = passBack(call, { pause: () => upstream?.pause(), over });
+  response.once("close", () => {
+    leave();
+    onEnd(response.writableFinished ? back.status() : undefined);
   });
+  const head = headOf(call);
+  if (typeof head !== "string") {
+    refuse(head);
+    return leave;
+  }
   response.on("drain", () => upstream?.resume());
-  upstream = connections.begin(request.method ?? "GET", passBack(call, { pause: () => upstream?.pause(), over }));
-  if (upstream === undefined) return refuse(call, "has too many requests");
-  if (body !== undefined) sendWhole(upstream, head, body);
+  upstream = connections.begin(request.method ?? "GET", back);
+  if (upstream === undefined) refuse({ status: 503, message: "The pod has too many requests: try again" });
+  else if (body !== undefined) sendWhole(upstream, head, body);
   else sendStream(request, () => upstream, head);
-}
-
-function statusOf(response: ServerResponse): number | undefined {
-  return response.writableFinished ? response.statusCode : undefined;
+  return leave;
 }
 
 const LATE_BODY: OwnAnswer = {
@@ -62,13 +62,15 @@ const LATE_BODY: OwnAnswer = {
   headers: { Connection: "close" },
 };
 
-/** Passes the parts of the answer on. `over` is called when nothing more comes. */
+/** Passes the parts of the answer on, and tells its status. `over` is called when nothing more comes. */
 function passBack(
   call: Forwarded,
   { pause, over }: { readonly pause: () => void; readonly over: () => void },
-): PodCall {
-  const { request, response, connections, evidence } = call;
+): PodCall & { readonly status: () => number | undefined } {
+  const { request, response, connections, evidence, refuse } = call;
+  let answered: number | undefined;
   return {
+    status: () => answered,
     onHead({ status, reason, rawHeaders }) {
       const headers = passedHeaders(rawHeaders);
       headers.push("X-Pod-Route", `${connections.pod.number} ${evidence}`);
@@ -79,6 +81,7 @@ function passBack(
       process.nextTick(() => socket?.uncork());
       response.writeHead(status, reason, headers);
       response.flushHeaders();
+      answered = status;
     },
     onBytes: (bytes) => void (response.write(bytes) || pause()),
     onEnd() {
@@ -90,8 +93,7 @@ function passBack(
       over();
       // An answer that breaks off must not look whole.
       if (response.headersSent) response.destroy();
-      else if (of === "client") answer(response, LATE_BODY);
-      else refuse(call, "cannot be reached");
+      else refuse(of === "client" ? LATE_BODY : { status: 503, message: "The pod cannot be reached: try again" });
     },
     onDrain: () => void request.resume(),
   };
@@ -140,25 +142,23 @@ function writeTo(pod: PodSocket, bytes: Buffer, isChunked: boolean): boolean {
 }
 
 const PATH = /^[\x21-\xff]+$/;
+const UNWRITABLE: OwnAnswer = { status: 400, message: "The path or a header of the request cannot be passed on" };
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The head of the request for the pod, with the framing of its body; undefined when it cannot be written as HTTP. */
-function headOf({ request, connections, target, body }: Forwarded): string | undefined {
+/** The head of the request for the pod, with the framing of its body, or the refusal of one that cannot be written as HTTP. */
+function headOf({ request, connections, target, body }: Forwarded): string | OwnAnswer {
   const headers = requestHeaders(request, connections.pod.url.host);
   const { "transfer-encoding": coding, "content-length": length = body?.length } = request.headers;
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return { status: 400, message: "The only transfer coding that is passed on is chunked" };
   if (coding !== undefined && body === undefined) headers.push("Transfer-Encoding", "chunked");
   else if (length !== undefined) headers.push("Content-Length", String(length));
-  if (!PATH.test(target)) return undefined;
+  if (!PATH.test(target)) return UNWRITABLE;
   let head = `${request.method} ${target} HTTP/1.1\r\n`;
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const value = headers[at + 1] ?? "";
-    if (!HEADER_VALUE.test(value)) return undefined;
+    if (!HEADER_VALUE.test(value)) return UNWRITABLE;
     head += `${headers[at]}: ${value}\r\n`;
   }
   return `${head}\r\n`;
-}
-
-function refuse({ request, response, connections }: Forwarded, why: string): void {
-  answer(response, { status: 503, message: `Pod ${connections.pod.number} ${why}: try again` });
-  request.resume();
 }

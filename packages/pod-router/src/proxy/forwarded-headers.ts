@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { plainAddress } from "../clients/client-address.ts";
 
 /** Headers that are about one connection, by RFC 9110, and what belongs to them. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -48,7 +49,8 @@ function namesIn(connection: string): readonly string[] {
 export function requestHeaders({ rawHeaders, headers, socket }: IncomingMessage, host: string): string[] {
   const kept = passedHeaders(rawHeaders, REPLACED);
   const before = headers["x-forwarded-for"];
-  const addresses = [...(before === undefined ? [] : [before].flat()), socket.remoteAddress ?? "unknown"].join(", ");
+  const address = plainAddress(socket.remoteAddress ?? "unknown");
+  const addresses = [...(before === undefined ? [] : [before].flat()), address].join(", ");
   kept.push("Host", host, "X-Forwarded-For", addresses);
   kept.push("X-Forwarded-Host", [headers["x-forwarded-host"] ?? headers.host ?? host].flat().join(", "));
   kept.push("X-Forwarded-Proto", [headers["x-forwarded-proto"] ?? "http"].flat().join(", "));

@@ -13,8 +13,9 @@ const MAX_IDLE_CONNECTIONS = 256;
 /** The connections to one pod. Each pod has its own, so that one that is slow or down takes nothing from the others. */
 export class PodConnections {
   readonly pod: RouterPod;
+  /** Milliseconds without a byte after which a side is given up. */
+  readonly idleTimeoutMs: number;
   readonly #limit: number;
-  readonly #idleTimeoutMs: number;
   /** Those without a request; the last was used last. */
   readonly #free: PodSocket[] = [];
   #active = 0;
@@ -23,7 +24,7 @@ export class PodConnections {
   constructor(pod: RouterPod, { maxRequestsPerPod, idleTimeoutMs }: RouterConfig) {
     this.pod = pod;
     this.#limit = maxRequestsPerPod;
-    this.#idleTimeoutMs = idleTimeoutMs;
+    this.idleTimeoutMs = idleTimeoutMs;
   }
 
   /** How many requests are under way. */
@@ -52,7 +53,7 @@ export class PodConnections {
     this.#count(request);
     request.once("upgrade", (_, socket) => this.#count(socket));
     request.once("socket", (socket) => this.#limitTime(socket));
-    request.setTimeout(this.#idleTimeoutMs, () => request.destroy(new Error("the pod is silent")));
+    request.setTimeout(this.idleTimeoutMs, () => request.destroy(new Error("the pod is silent")));
     return request;
   }
 
@@ -81,8 +82,10 @@ export class PodConnections {
     const servername = isIP(address.host) === 0 ? address.host : "";
     const socket = this.pod.url.protocol === "https:" ? connectTls({ ...address, servername }) : connect(address);
     this.#limitTime(socket);
-    socket.setTimeout(this.#idleTimeoutMs);
-    return new PodSocket(socket, (pod, isReusable) => this.#release(pod, isReusable));
+    return new PodSocket(socket, {
+      idleTimeoutMs: this.idleTimeoutMs,
+      onFree: (pod, isReusable) => this.#release(pod, isReusable),
+    });
   }
 
   #release(socket: PodSocket, isReusable: boolean): void {
@@ -100,6 +103,7 @@ export class PodConnections {
   #limitTime(socket: Socket): void {
     if (!socket.connecting) return;
     const timer = setTimeout(() => socket.destroy(new Error("no connection in time")), CONNECT_TIME);
-    socket.once("connect", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+    const ready = this.pod.url.protocol === "https:" ? "secureConnect" : "connect";
+    socket.once(ready, () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
   }
 }

@@ -15,15 +15,24 @@ const IDLE_SECONDS = 4;
 /** A connection to a pod, for one request after the other. */
 export class PodSocket {
   readonly #socket: Socket;
+  readonly #idleTimeoutMs: number;
   readonly #onFree: (isReusable: boolean) => void;
   #reader: AnswerReader | undefined;
   #call: PodCall | undefined;
   #isSent = false;
   #usableUntil = 0;
 
-  /** The callback is called when a request is over: the connection may be used again, or it is gone. */
-  constructor(socket: Socket, onFree: (pod: PodSocket, isReusable: boolean) => void) {
+  /** `onFree` is called when a request is over: the connection may be used again, or it is gone. */
+  constructor(
+    socket: Socket,
+    {
+      idleTimeoutMs,
+      onFree,
+    }: { readonly idleTimeoutMs: number; readonly onFree: (pod: PodSocket, isReusable: boolean) => void },
+  ) {
     this.#socket = socket;
+    this.#idleTimeoutMs = idleTimeoutMs;
+    socket.setTimeout(idleTimeoutMs);
     this.#onFree = (isReusable) => onFree(this, isReusable);
     socket.setNoDelay(true);
     socket.on("data", (bytes: Buffer) => this.#read(bytes));
@@ -67,13 +76,13 @@ export class PodSocket {
     this.#isSent = true;
   }
 
-  /** Reads no more of the answer, or goes on. */
+  /** Reads no more of the answer, or goes on. A pod that is not read is not silent: its client may be slow, and has a limit itself. */
   pause(): void {
-    this.#socket.pause();
+    this.#socket.setTimeout(0).pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#socket.setTimeout(this.#idleTimeoutMs).resume();
   }
 
   /** Gives the connection up, with the request on it. */
@@ -109,7 +118,7 @@ export class PodSocket {
       if (isReusable) this.#usableUntil = performance.now() + ((reader.idleSeconds ?? IDLE_SECONDS + 1) - 1) * 1000;
       else this.#socket.destroy();
       // An answer may have ended while its client was slow. What comes without a request is read, and ends the connection.
-      this.#socket.resume();
+      this.resume();
       this.#release(isReusable);
     });
     call?.onEnd();

@@ -22,6 +22,14 @@ export function readApiPath(requestTarget: string): ApiPath {
   };
 }
 
+/**
+ * Whether a path is that of the figures of a pod, which are for those who can reach the pod itself. A pod takes its own prefix off,
+ * and a last slash.
+ */
+export function isForInside(target: string): boolean {
+  return /^(?:\/pods\/\d+)*\/metrics\/?(?:\?|$)/.test(target);
+}
+
 /** Whether the token of a request may be in its body: a small message of JSON on one of the few paths that had it there first. */
 export function mayHaveTokenInBody(method: string, target: string): boolean {
   const [path = ""] = target.split("?", 1);
