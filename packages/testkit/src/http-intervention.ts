@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, STATUS_CODES } from "node:http";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -17,7 +17,13 @@ export type Intervention =
   | "hang"
   | "reset"
   | { readonly redirect: string; readonly status?: number }
-  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
+  | {
+      readonly status: number;
+      /** What stands beside the status, by default its usual name. */
+      readonly reason?: string;
+      readonly body?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
 
 /** The options that all test servers have. */
 export interface HttpServerOptions {
@@ -81,7 +87,8 @@ function intervene(seen: ServedRequest, response: ServerResponse, options: HttpS
     return true;
   }
   if (intervention !== undefined) {
-    response.writeHead(intervention.status, intervention.headers ?? {}).end(intervention.body ?? "");
+    const { status, reason = STATUS_CODES[status], headers = {}, body = "" } = intervention;
+    response.writeHead(status, reason, headers).end(body);
     return true;
   }
   const { auth } = options;

@@ -58,7 +58,7 @@ async function converse(
 ): Promise<{ exitCode: number | null; stdout: string; isTimedOut: boolean }> {
   return await runBriefly({
     program,
-    args: ["-c", "core.askPass=", "credential", action],
+    args: ["credential", action],
     env: helperEnvironment(env),
     timeoutMs,
     signal,
