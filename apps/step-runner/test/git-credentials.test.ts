@@ -47,9 +47,11 @@ test("a developer's command uses the credentials of git, and ci only if it is as
   writeFileSync(join(world.work, "steps.yml"), steps);
   const header = `Basic ${Buffer.from("you:s3cret-token").toString("base64")}`;
 
-  const ran = await world.run(["run", "steps.yml"], { env });
-  expect([ran.code, server.sent()]).toEqual([expect.any(Number), [header]]);
-  expect(ran.stderr).toContain("the server did not take the credentials of ~/.netrc");
+  for (const git of ["system", "isomorphic"]) {
+    const ran = await world.run(["run", "steps.yml", "--git", git], { env });
+    expect([git, ran.code, server.sent()]).toEqual([git, 1, [header]]);
+    expect(ran.stderr).toContain("the server did not take the credentials of ~/.netrc");
+  }
 
   const inCi = await world.ci(steps, [], { env });
   expect(server.sent()).toEqual([]);
