@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "@steps/model/operation";
 import { watchBody } from "./clients/body-pace.ts";
+import { passOver } from "./clients/pass-over.ts";
 import type { RouterConfig } from "./config/router-config.ts";
-import { answer, type OwnAnswer } from "./proxy/answer.ts";
+import { answer, LATE_BODY, type OwnAnswer } from "./proxy/answer.ts";
 import { forward } from "./proxy/forward.ts";
 import { forwardUpgrade } from "./proxy/forward-upgrade.ts";
 import { peekBody } from "./proxy/peek-body.ts";
@@ -54,12 +55,13 @@ export class RouterRoom {
   async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url?.startsWith("/-/router/")) return this.#answerItself(request.url, response);
     const asked = { request, response };
+    response.once("finish", () => passOver(request));
     let leave: (() => void) | undefined;
     const pace = { graceMs: this.#config.idleTimeoutMs, bytesPerSecond: this.#parts.bodyBytesPerSecond };
     watchBody(request, pace, () => {
       leave?.();
       if (response.headersSent) request.socket.destroy();
-      else this.#refuse(asked, SLOW_BODY);
+      else this.#refuse(asked, LATE_BODY);
     });
     const { method = "GET", url: target = "/", headers } = request;
     const routed: RoutedRequest = { method, target, headers };
@@ -127,12 +129,6 @@ export class RouterRoom {
 const NOTHING_HERE: OwnAnswer = {
   status: 404,
   message: "There is nothing here: the router's health is at /-/router/health",
-};
-
-const SLOW_BODY: OwnAnswer = {
-  status: 408,
-  message: "The body comes too slowly",
-  headers: { Connection: "close" },
 };
 
 function unknownRefusal(route: Route): OwnAnswer {

@@ -105,8 +105,10 @@ function serverFor(
     headersTimeout: headTimeoutMs,
     connectionsCheckingInterval: Math.min(headTimeoutMs, 5_000),
     keepAliveTimeout: 75_000,
-    // Clients that offer HTTP/2 do so with a body too, and it would be lost.
-    shouldUpgradeCallback: ({ headers }) => (headers["content-length"] ?? headers["transfer-encoding"]) === undefined,
+    // A body would be lost, and with HTTP/2 a client could ask a pod for anything unseen: such offers are passed over.
+    shouldUpgradeCallback: ({ headers }) =>
+      headers.upgrade?.toLowerCase() === "websocket" &&
+      (headers["content-length"] ?? headers["transfer-encoding"]) === undefined,
   });
   server.on("request", (request, response) => line.add(request, response));
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {

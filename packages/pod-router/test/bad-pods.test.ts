@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Agent } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -86,6 +87,14 @@ describe("a pod", () => {
       .write(UPGRADE);
     await ended.promise;
   });
+});
+
+test("a client that has asked for nothing does not keep a router from its end", async () => {
+  const router = await startRouter(configFor([]), { port: 0 });
+  const socket = open(router.url);
+  await once(socket, "connect");
+  expect((await call(`${router.url}/-/router/health`)).status).toBe(200);
+  await router.close(2 ** 40);
 });
 
 test("a client that asks again and again on one connection does not keep a router from its end", async () => {

@@ -114,6 +114,16 @@ describe("a hostile client", () => {
     expect(asked.slice(2)).toEqual(["/1", "/2", "/3", "/4", "/5", "/6", "/7"]);
   });
 
+  test("takes its request with it, also when it has sent another ahead", async () => {
+    const asked = Promise.withResolvers<Socket>();
+    const pod = await startPod((request) => asked.resolve(request.socket));
+    const socket = open(await routerFor(configFor([pod.url], { idleTimeoutMs: 2 ** 30 })));
+    socket.write("GET /0 HTTP/1.1\r\nHost: x\r\n\r\nGET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const left = once(await asked.promise, "close");
+    socket.end();
+    await left;
+  });
+
   test("is cut off when it sends very many requests ahead", async () => {
     const asked: string[] = [];
     const pod = await startPod((request) => void asked.push(request.url ?? ""));
@@ -134,6 +144,39 @@ describe("a hostile client", () => {
     await once(socket.resume(), "close");
     expect(urls).not.toContain("/session");
   });
+
+  test("changes to no protocol but WebSocket, beside which a pod could be asked for anything", async () => {
+    const pod = await startPod(echo("one"));
+    const url = await routerFor(configFor([pod.url]));
+    const upgrade =
+      "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n";
+    const answer = await ask(url, `GET /x HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).not.toMatch(/h2c|http2-settings/);
+  });
+
+  test("is told why its body is not taken, however much of it there is", async () => {
+    const pod = await startPod(echo("one"));
+    const url = await routerFor(configFor([pod.url]));
+    const body = Buffer.alloc(20 * 1024 * 1024);
+    for (const headers of [{ "Content-Length": body.length }, { "Transfer-Encoding": "chunked" }])
+      expect((await call(`${url}/api/v4/jobs/request`, { method: "POST", headers }, body)).status).toBe(413);
+  });
+
+  test.each(["/x", "/pods/9/x", "/api/v4/jobs/request"])(
+    "with a body without an end is cut off after its answer: %s",
+    { timeout: 60_000 },
+    async (path) => {
+      const pod = await startPod((_, response) => response.writeHead(401).end());
+      const socket = open(await routerFor(configFor([pod.url])));
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.resume().write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(0x100000), Buffer.from("\r\n")]);
+      const send = (): void => void (socket.writable && socket.write(chunk, () => setImmediate(send)));
+      send();
+      await closed;
+    },
+  );
 
   test("reads no figures of a pod", async () => {
     const pod = await startPod(echo("one"));

@@ -42,8 +42,8 @@ export class RequestLine {
       this.#begin(request, response);
       return;
     }
+    // Reading goes on meanwhile: it tells when the client leaves.
     if (waiting.push([request, response]) > MAX_WAITING) socket.destroy();
-    else socket.pause();
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
@@ -65,7 +65,6 @@ export class RequestLine {
       this.#waiting.delete(socket);
       return;
     }
-    if (waiting.length === 0) socket.resume();
     this.#begin(...next);
   }
 }

@@ -15,6 +15,13 @@ export interface OwnAnswer {
   readonly pod?: number | undefined;
 }
 
+/** The answer to a client whose body is silent or too slow. */
+export const LATE_BODY: OwnAnswer = {
+  status: 408,
+  message: "The rest of the body did not come in time",
+  headers: { Connection: "close" },
+};
+
 /** Answers in the pod's place. Nothing happens if an answer has begun. */
 export function answer(response: ServerResponse, { status, message, headers }: OwnAnswer): void {
   if (response.headersSent || response.destroyed) return;

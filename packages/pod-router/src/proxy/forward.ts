@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OwnAnswer } from "./answer.ts";
+import { LATE_BODY, type OwnAnswer } from "./answer.ts";
 import { passedHeaders, requestHeaders } from "./forwarded-headers.ts";
 import type { PodConnections } from "./pod-connections.ts";
 import type { PodCall, PodSocket } from "./pod-socket.ts";
@@ -55,12 +55,6 @@ export function forward(call: Forwarded): () => void {
   else sendStream(request, () => upstream, head);
   return leave;
 }
-
-const LATE_BODY: OwnAnswer = {
-  status: 408,
-  message: "The rest of the body did not come",
-  headers: { Connection: "close" },
-};
 
 /** Passes the parts of the answer on, and tells its status. `over` is called when nothing more comes. */
 function passBack(
