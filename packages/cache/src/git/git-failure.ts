@@ -76,7 +76,7 @@ function whatToDo({ scheme }: Remote, search: CredentialSearch | undefined, mirr
   if (scheme === "http") return ["Those of .netrc and of git's credential helpers are not sent without TLS.", given];
   if (search === undefined)
     return ["Those of .netrc and of git's credential helpers are used with STEP_RUNNER_GIT_CREDENTIALS=user.", given];
-  if (search.refused.length > 0) return [`Correct them there, or set ${mirror}.`];
+  if (search.refused.length > 0) return [`Correct those of ${search.refused.join(" or ")}, or set ${mirror}.`];
   return [`Give the credentials to a helper of git, write them to ~/.netrc, or set ${mirror}.`];
 }
 
