@@ -114,6 +114,8 @@ export class Exchange {
       if (left < 0) request.socket.destroy();
     };
     request.on("data", passOver).once("close", () => clearTimeout(timer));
+    // Whoever read it before may have paused it.
+    request.resume();
   }
 }
 
