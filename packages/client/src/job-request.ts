@@ -53,6 +53,11 @@ export interface JobRequest {
   readonly maskedValues?: readonly string[];
   /** The runner's notes on the job before it begins; they are the first notes of the trace. At most 100. */
   readonly notes?: readonly JobNote[];
+  /**
+   * Steps of the job's own list whose output is a section of the log, as GitLab's web page folds them: the line that heads it, in
+   * printable ASCII, by the name of the step. The service writes the marks and the line to stderr.
+   */
+  readonly sections?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. */
   readonly graceMs?: number;
@@ -87,6 +92,7 @@ export function toRunRequest(job: JobRequest): RunRequest {
     secrets: { ...job.grants },
     maskedValues: [...(job.maskedValues ?? [])],
     notes: (job.notes ?? []).map((note) => ({ ...note })),
+    sections: { ...job.sections },
     timeout: job.timeoutMs === undefined ? undefined : toDuration(job.timeoutMs),
     grace: job.graceMs === undefined ? undefined : toDuration(job.graceMs),
   });

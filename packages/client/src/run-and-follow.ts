@@ -43,6 +43,7 @@ const REQUEST_NAMES: OptionNames<JobRequest> = {
   grants: true,
   maskedValues: true,
   notes: true,
+  sections: true,
   timeoutMs: true,
   graceMs: true,
 };

@@ -34,6 +34,8 @@ export interface JobSubmission {
   readonly graceMs?: number;
   /** The caller's notes on the run before it begins. Default: none. */
   readonly notes?: NonNullable<RunOptions["notes"]>;
+  /** The lines that head the sections of the log, by the names of the job's own steps. Default: there are no sections. */
+  readonly sections?: Readonly<Record<string, string>>;
   /** When true, unknown keys in the step files that are loaded are warnings. Default: false, they are errors. */
   readonly isLenient?: boolean;
 }

@@ -225,6 +225,18 @@ describe("rules of the schema", () => {
   });
 
   test.each([
+    ["a head with a line feed", { a: "one\ntwo" }],
+    ["an empty head", { a: "" }],
+    ["a name that is none of a section", { "a b": "head" }],
+    ["too many", Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`s${i}`, "head"]))],
+  ])("sections: %s", async (_what, sections) => {
+    const { ours } = await openWorld();
+    const error = await refusal(ours.run({ id: "a", ...script("true"), sections }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toContain("sections must be 100 at most");
+  });
+
+  test.each([
     ["run", {}, "id"],
     ["run", { id: "a", variables: [{ key: "A B" }] }, "variables[0].key"],
     ["follow", {}, "id"],
@@ -347,6 +359,17 @@ describe("Follow, Cancel, Close, GetTrace", () => {
     expect(trace.notes?.[0]).toContain("It runs in [MASKED]-image");
     const error = await refusal(ours.run({ id: "b", ...script("true"), notes: [{ ...notes[0], level: "loud" }] }));
     expect([error.code, error.rawMessage.split(":")[0]]).toEqual([Code.InvalidArgument, "notes[0].level"]);
+  });
+
+  test("the output of a step is a section of the log where the caller wants one", async () => {
+    const { ours } = await openWorld();
+    await ours.run({ id: "a", ...script("echo hello"), sections: { script: "The script" } });
+    const parts: Buffer[] = [];
+    for await (const { stream } of ours.followIO({ id: "a" })) parts.push(Buffer.from(stream));
+    expect(Buffer.concat(parts).toString()).toMatch(
+      // oxlint-disable-next-line no-control-regex -- marks are made of them
+      /^section_start:\d+:script\r\u001B\[0K\S*The script\S*\n[^]*hello\nsection_end:\d+:script\r\u001B\[0K$/,
+    );
   });
 
   test("a closed job is forgotten", async () => {

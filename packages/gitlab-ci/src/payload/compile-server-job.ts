@@ -12,6 +12,7 @@ import { afterScriptPhase, scriptPhase, sourcesHookPhase } from "../compile/scri
 import { storesOf } from "../compile/store-inputs.ts";
 import type { LoadedJob } from "../load/loaded-pipeline.ts";
 import { isMapping } from "../load/nodes.ts";
+import { logSections } from "./log-sections.ts";
 import type { ServerCache, ServerJob } from "./server-job.ts";
 import {
   checkoutPhase,
@@ -41,6 +42,8 @@ export interface CompiledServerJob {
   readonly variables: Readonly<Record<string, JobValue>>;
   /** The secrets that its steps ask for. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** The sections of its log as gitlab-runner has them: the line that heads each, by the name of the step. */
+  readonly sections: Readonly<Record<string, string>>;
 }
 
 /** The result of `compileServerJob()`: the job, or the mistakes that keep it from running. */
@@ -81,7 +84,12 @@ function compile(
   if (phases === undefined) return undefined;
   const { specDefinition } = assembleJob(phases, { key: loaded.key, inputs: { ...storesOf(phases), ...inputs } });
   const dependencies = job.dependencies.map(({ id, token: own }) => [dependencySecret(id), own] as const);
-  return { specDefinition, variables, secrets: { ...Object.fromEntries(dependencies), [TOKEN_SECRET]: token } };
+  return {
+    specDefinition,
+    variables,
+    secrets: { ...Object.fromEntries(dependencies), [TOKEN_SECRET]: token },
+    sections: logSections(phases),
+  };
 }
 
 function phasesOf(context: CompileContext, job: ServerJob, server: JobServer): readonly Phase[] | undefined {

@@ -33,7 +33,7 @@ export function makeRequest(job: CompiledFor): MadeRequest {
   const server = { url: config.url };
   const compiled = compileServerJob(payload, { server, token: payload.token, variables: runnerVariables(job) });
   if (compiled.job === undefined) return { problem: compiled.diagnostics.map(formatDiagnostic).join("\n") };
-  const { specDefinition, variables, secrets } = compiled.job;
+  const { specDefinition, variables, secrets, sections } = compiled.job;
   const hasCache = Object.hasOwn(specDefinition.spec.inputs, "cache_dir");
   const { timeout } = payload.runner_info;
   return {
@@ -46,6 +46,7 @@ export function makeRequest(job: CompiledFor): MadeRequest {
       grants: secrets,
       inputs: hasCache ? { cache_dir: folders.cacheDir ?? `${folders.projectDir}.cache` } : {},
       maskedValues: [payload.token],
+      ...(payload.features.trace_sections ? { sections } : {}),
       timeoutMs: timeout === 0 ? 2 * HOUR_MS : timeout * 1000,
     },
     variables: mapObject(variables, ({ value, isFile }, name) => (isFile ? `$${name}` : value)),

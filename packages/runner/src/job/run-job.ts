@@ -81,7 +81,7 @@ class RunningJob {
     this.#context = context;
     this.#job = job;
     this.#trace = trace;
-    this.#lines = new RunnerLines(trace);
+    this.#lines = new RunnerLines(trace, job.record.payload.features.trace_sections);
   }
 
   /** The server wants the job to end. */
@@ -146,6 +146,7 @@ class RunningJob {
     const made = makeRequest({ config: this.#context.config, payload: record.payload, folders, slot: record.slot });
     if ("problem" in made) return failed("runner_configuration_error", { message: made.problem });
     const place = await this.#context.executor.open(this.#placed(made.variables));
+    this.#lines.prepared();
     const request = this.#requestFor(made, place);
     this.#close = () =>
       closeJob(place.dial, request.id ?? "", { token: record.serviceToken, reconnectWindowMs: CLOSE_MS });

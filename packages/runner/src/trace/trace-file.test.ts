@@ -55,7 +55,7 @@ test("beyond its limit a trace says so once, and goes on counting what it takes"
 });
 
 test("whatever is taken, and however often the trace is opened again, it is the pieces in their order", () => {
-  const piece = tuple(constantFrom<TraceStream>("stdout", "stderr", "runner"), uint8Array({ maxLength: 40 }));
+  const piece = tuple(constantFrom<TraceStream>("stdout", "stderr", "runner", "mark"), uint8Array({ maxLength: 40 }));
   const dir = tempDir();
   let count = 0;
   assert(

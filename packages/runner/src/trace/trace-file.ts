@@ -2,10 +2,10 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, 
 import { join } from "node:path";
 import { traceCrc } from "@steps/runner-api/trace";
 
-/** The origin of bytes in a trace: a stream of the job, or the runner itself. */
-export type TraceStream = "stdout" | "stderr" | "runner";
+/** The origin of bytes in a trace: a stream of the job, the runner itself, or lines of it with the mark of a section. */
+export type TraceStream = "stdout" | "stderr" | "runner" | "mark";
 
-const STREAMS: readonly TraceStream[] = ["stdout", "stderr", "runner"];
+const STREAMS: readonly TraceStream[] = ["stdout", "stderr", "runner", "mark"];
 /** A flag of a record: the bytes were taken, and are not in the trace. */
 const DROPPED = 0x80;
 const RECORD_BYTES = 5;
@@ -20,7 +20,8 @@ export class TraceFile implements Disposable {
   readonly #data: number;
   readonly #index: number;
   readonly #maxBytes: number;
-  readonly #taken = { stdout: 0, stderr: 0, runner: 0 };
+  readonly #taken = { stdout: 0, stderr: 0, runner: 0, mark: 0 };
+  #marks = 0;
   #size = 0;
   #crc = 0;
   #isFull = false;
@@ -53,7 +54,12 @@ export class TraceFile implements Disposable {
 
   /** True when the runner has written something before. */
   get hasRunnerLines(): boolean {
-    return this.#taken.runner > 0;
+    return this.#taken.runner > 0 || this.#marks > 0;
+  }
+
+  /** How many marks of sections the runner has written before. */
+  get marks(): number {
+    return this.#marks;
   }
 
   /** Told after each change. */
@@ -65,7 +71,7 @@ export class TraceFile implements Disposable {
   append(stream: TraceStream, bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const room = this.#isFull ? 0 : Math.max(0, this.#maxBytes - this.#size);
-    const isKept = stream === "runner" || bytes.length <= room;
+    const isKept = stream === "runner" || stream === "mark" || bytes.length <= room;
     if (isKept) this.#write(stream, bytes);
     else this.#cut(stream, bytes, room);
     this.#listener?.();
@@ -117,6 +123,7 @@ export class TraceFile implements Disposable {
   #count(kind: number, length: number): void {
     const stream = STREAMS[kind & ~DROPPED];
     if (stream !== undefined) this.#taken[stream] += length;
+    if (stream === "mark") this.#marks += 1;
   }
 
   #replay(index: Buffer): void {

@@ -12,6 +12,8 @@ import { VARIABLES_FOLDER } from "./job-folder.ts";
 export interface EngineJob {
   readonly options: RunOptions;
   readonly maskedValues: readonly string[];
+  /** The lines that head the sections of the log, by the names of the job's own steps. */
+  readonly sections: Readonly<Record<string, string>>;
 }
 
 export interface EngineJobOptions {
@@ -32,7 +34,7 @@ const MAX_FILE_NAME = 200;
  */
 export function createEngineJob(submission: JobSubmission, options: EngineJobOptions): EngineJob {
   const { folder, maxLogBytes, hurry } = options;
-  const { job, timeoutMs, graceMs = options.graceMs, isLenient, notes } = submission;
+  const { job, timeoutMs, graceMs = options.graceMs, isLenient, notes, sections = {} } = submission;
   const variables = new Map(submission.variables.map((variable) => [variable.key, variable]));
   const values = createObject([...variables.values()].map(({ key, value }) => [key, value] as const));
   const { maskedValues: found, ...marked } = markVariables(
@@ -53,7 +55,7 @@ export function createEngineJob(submission: JobSubmission, options: EngineJobOpt
   // One step may use all of the job's share.
   const logLimits = { stepBytes: maxLogBytes, jobBytes: maxLogBytes };
   const complete: Job = { ...job, ...marked, entry: "service", vars, maskedValues, baseDir: job.workDir };
-  return { options: { job: complete, timeoutMs, graceMs, hurry, logLimits, isLenient, notes }, maskedValues };
+  return { options: { job: complete, timeoutMs, graceMs, hurry, logLimits, isLenient, notes }, maskedValues, sections };
 }
 
 function writeVariable(folder: string, key: string, value: string): string {

@@ -5,6 +5,7 @@ import { createMasker } from "@steps/trace/mask";
 import { basename, join } from "node:path";
 import type { EngineJob } from "./engine-job.ts";
 import { engineDirectory, removeTree, runOf, VARIABLES_FOLDER } from "./job-folder.ts";
+import { LogSections } from "./log-sections.ts";
 import { RunnerLines } from "./runner-lines.ts";
 import type { JobEnd, TableJob } from "./table-job.ts";
 
@@ -29,7 +30,7 @@ export async function runTableJob(job: TableJob, engineJob: EngineJob, options: 
 
 async function runEngine(
   job: TableJob,
-  { options: runOptions, maskedValues }: EngineJob,
+  engineJob: EngineJob,
   options: RunTableJobOptions & { readonly lines: RunnerLines },
 ): Promise<JobEnd> {
   let engine: Engine | undefined;
@@ -37,12 +38,16 @@ async function runEngine(
     // A service that runs nothing does not hold the engine in memory.
     const { createEngine } = await import("@steps/engine");
     engine = createEngine({ ...options.engine, stateDir: engineDirectory(job.folder) });
-    const result = await engine.run(runOptions, hooksOf(job, options), job.signals.cancelled);
+    const marks = new LogSections(maskedHeads(engineJob), options.lines);
+    const result = await engine.run(engineJob.options, hooksOf(job, { ...options, marks }), job.signals.cancelled);
     const { status, error } = result.outcome;
     const { exitCode, journalRoot } = result;
     return { status, exitCode, journalRoot, error };
   } catch (cause) {
-    const error = { code: isStepsError(cause) ? cause.code : "INTERNAL", message: maskedMessage(cause, maskedValues) };
+    const error = {
+      code: isStepsError(cause) ? cause.code : "INTERNAL",
+      message: maskOf(engineJob.maskedValues)(messageOf(cause)),
+    };
     options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
     return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
   } finally {
@@ -50,15 +55,23 @@ async function runEngine(
   }
 }
 
-function maskedMessage(cause: unknown, maskedValues: readonly string[]): string {
+function maskOf(maskedValues: readonly string[]): (text: string) => string {
   const masker = createMasker({ masksTokens: true });
   try {
     for (const value of maskedValues) masker.add(value);
   } catch (failure) {
     // They are too many: this is why the job cannot be run.
-    return messageOf(failure);
+    return () => messageOf(failure);
   }
-  return masker.text(messageOf(cause));
+  return (text) => masker.text(text);
+}
+
+// A mark has the name of its section in clear, so that one with a secret in its name has no mark.
+function maskedHeads({ sections, maskedValues }: EngineJob): EngineJob["sections"] {
+  const entries = Object.entries(sections);
+  if (entries.length === 0) return {};
+  const mask = maskOf(maskedValues);
+  return Object.fromEntries(entries.flatMap(([name, head]) => (mask(name) === name ? [[name, mask(head)]] : [])));
 }
 
 async function close(engine: Engine, { id }: TableJob, log: Log): Promise<void> {
@@ -70,9 +83,14 @@ async function close(engine: Engine, { id }: TableJob, log: Log): Promise<void> 
   }
 }
 
-function hooksOf(job: TableJob, options: RunTableJobOptions & { readonly lines: RunnerLines }): RunHooks {
+interface HookOptions extends RunTableJobOptions {
+  readonly lines: RunnerLines;
+  readonly marks: LogSections;
+}
+
+function hooksOf(job: TableJob, options: HookOptions): RunHooks {
   const { log, folder, results } = job;
-  const { clock, maxLogBytes, lines } = options;
+  const { clock, maxLogBytes, lines, marks } = options;
   let prefix: string | undefined;
   let isFull = false;
   return {
@@ -81,10 +99,12 @@ function hooksOf(job: TableJob, options: RunTableJobOptions & { readonly lines: 
       results.apply(event);
       if (event.type === "note" && (event.level === "warning" || event.level === "error"))
         lines.tryWrite(event.message);
+      marks.apply(event);
     },
     onOutput: (stream, chunk, _stepPath, { file, offset, bytes }) => {
       prefix ??= runPrefix(folder);
       log.append({ timeUs: clock(), path: join(prefix, file), offset, bytes, stream });
+      lines.note(chunk.subarray(0, bytes));
       if (bytes === chunk.length || isFull) return;
       isFull = true;
       lines.tryWrite(`The job's log has reached its limit of ${maxLogBytes} bytes: what comes is not stored`);

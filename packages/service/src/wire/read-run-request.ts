@@ -46,6 +46,7 @@ export async function readRunRequest(
     },
     variables,
     notes: request.notes.map(readNote),
+    sections: request.sections,
     timeoutMs: timeoutMs === 0 ? undefined : timeoutMs,
     graceMs: readDuration("grace", request.grace),
   };
