@@ -58,11 +58,13 @@ export class RouterRoom {
     response.once("finish", () => passOver(request));
     let leave: (() => void) | undefined;
     const pace = { graceMs: this.#config.idleTimeoutMs, bytesPerSecond: this.#parts.bodyBytesPerSecond };
-    watchBody(request, pace, () => {
+    const onSlow = (): void => {
       leave?.();
       if (response.headersSent) request.socket.destroy();
       else this.#refuse(asked, LATE_BODY);
-    });
+    };
+    // A small body has mostly come with its head, and is whole by then.
+    process.nextTick(() => request.complete || watchBody(request, pace, onSlow));
     const { method = "GET", url: target = "/", headers } = request;
     const routed: RoutedRequest = { method, target, headers };
     let route = decideRoute(this.#config, routed);
