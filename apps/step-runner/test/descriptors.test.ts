@@ -21,6 +21,17 @@ test("where descriptors run out, the limit and what to do are said", () => {
   expect(ended.stderr).toContain("too many files open, 80 at most: raise the limit (ulimit -n), or run fewer steps");
 });
 
+test("a step that could be started loses no output where descriptors run out beside it", () => {
+  const script = "echo early; sleep 0.3; echo late";
+  const parallel = Array.from({ length: 20 }, (_, i) => ({ name: `s${i}`, script }));
+  const ended = runLimited(64, [{ name: "p", parallel }]);
+  expect(ended.status).toBe(1);
+  const lines = ended.stdout.split("\n");
+  expect(lines).toContain("early");
+  expect(lines.filter((line) => line === "late")).toHaveLength(lines.filter((line) => line === "early").length);
+  expect(ended.stderr).toMatch(/^step-runner: step "p": step "s\d+": [^\n]*raise the limit \(ulimit -n\)[^\n]*\n$/);
+});
+
 test("a hundred steps at once need at most four descriptors each", () => {
   const parallel = Array.from({ length: 100 }, (_, i) => ({ name: `s${i}`, script: "sleep 2" }));
   expect(runLimited(464, [{ name: "p", parallel }])).toMatchObject({ status: 0, stderr: "" });

@@ -1,10 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type * as FileSystem from "node:fs";
+import { fdatasync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPipelineJournal } from "@steps/trace/pipeline";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { JournalFile } from "./journal-file.ts";
+
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof FileSystem>();
+  return { ...fs, fdatasync: vi.fn(fs.fdatasync) };
+});
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "steps-journal-"));
@@ -45,4 +51,18 @@ test("append() tells how many events were written whole when there is no more ro
   const printed = execFileSync("sh", ["-c", script, "sh", process.execPath, ...args], { encoding: "utf8" });
   expect(JSON.parse(printed)).toEqual([[1, 1, 0], "root 2", "root 5", "STATE_UNUSABLE"]);
   expect(readFileSync(path)).toHaveLength(512);
+});
+
+test("a journal is closed where the system starts no thread that would wait for the disk", async () => {
+  const asked = Promise.withResolvers<void>();
+  vi.mocked(fdatasync).mockImplementationOnce(() => asked.resolve());
+  const path = join(tempDir(), "journal");
+  const journal = new JournalFile(path, "background", createPipelineJournal);
+  journal.append([{ type: "file-read", at: 1, path: "a", sha256: "" }]);
+  // The journal's own timer keeps no process alive.
+  const waiting = setInterval(() => {}, 1000);
+  await asked.promise;
+  await journal[Symbol.asyncDispose]();
+  clearInterval(waiting);
+  expect(readFileSync(path, "utf8")).toContain('"path":"a"');
 });

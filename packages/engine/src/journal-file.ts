@@ -9,6 +9,8 @@ import type { EngineError } from "./engine-error.ts";
 export type TraceSync = "none" | "background" | "step" | "all";
 
 const BACKGROUND_MS = 100;
+/** A disk that has not answered by then is asked again from here: a system that starts no more threads never asked it. */
+const MAX_WAIT_MS = 2000;
 const BARRIERS: ReadonlySet<string> = new Set([
   "process-starting",
   "run-finished",
@@ -109,7 +111,7 @@ export class JournalFile<Event extends { readonly type: string }> implements Asy
   /** Puts a journal of these events in the place of the one that was written: a reader finds the one or the other. */
   async replace(events: readonly Event[]): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#syncing;
+    await this.#whenSynced();
     const path = `${this.#path}.masked`;
     const journal = this.#createLines();
     const lines = events.map((event) => Buffer.from(journal.encode(event)));
@@ -137,8 +139,18 @@ export class JournalFile<Event extends { readonly type: string }> implements Asy
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#syncing;
+    await this.#whenSynced();
     closeSync(this.#fd);
+  }
+
+  async #whenSynced(): Promise<void> {
+    if (this.#syncing === undefined) return;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), MAX_WAIT_MS);
+    void this.#syncing.then(() => resolve(true));
+    const isSynced = await promise;
+    clearTimeout(timer);
+    if (!isSynced) fdatasyncSync(this.#fd);
   }
 }
 

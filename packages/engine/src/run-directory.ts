@@ -4,7 +4,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdir,
   rmdirSync,
   rmSync,
   statSync,
@@ -104,17 +103,6 @@ function forget(old: readonly RunDirectory[], runs: string, reaper: Pick<Reaper,
 /** Removes what a run's steps needed while they ran. What cannot be removed, such as files of another user, stays. */
 export function removeTemporary(directory: RunDirectory): void {
   removeTree(directory.tmp);
-}
-
-/** The same on another thread; it never rejects. */
-export function removeTemporaryBeside(directory: RunDirectory): Promise<void> {
-  return new Promise((resolve) => {
-    // Most jobs leave it empty.
-    rmdir(directory.tmp, (error) => {
-      if (error) removeTemporary(directory);
-      resolve();
-    });
-  });
 }
 
 function isLongClosed(directory: RunDirectory): boolean {

@@ -24,7 +24,7 @@ import { LazyActionHost } from "./github/lazy-action-host.ts";
 import { JournalFile, type TraceSync } from "./journal-file.ts";
 import { type FetchProgress, StepLoader } from "./load-step.ts";
 import { reaperCommand } from "./reap-runs.ts";
-import { createRunDirectory, removeTemporaryBeside, type RunDirectory } from "./run-directory.ts";
+import { createRunDirectory, removeTemporary, type RunDirectory } from "./run-directory.ts";
 import { maskedJournal } from "./mask-journal.ts";
 import { describeRuntime } from "./runtime.ts";
 import { type OutputListener, StepLogFile } from "./step-log-file.ts";
@@ -148,12 +148,11 @@ export async function run(
   const { unbegun } = options;
   const executed =
     unbegun === undefined ? await executeJob(context, { ...options, job }, parts) : { outcome: unbegun, outputs: {} };
-  const removal = removeTemporaryBeside(directory);
+  removeTemporary(directory);
   const { outputs } = executed;
   const outcome = journal.failure === undefined ? executed.outcome : failedOutcome(journal.failure, hooks);
   recording.observe({ type: "run-finished", at: Date.now(), outcome, outputs });
   await recording.maskLate(directory.journal);
-  await removal;
   context.ended.push(directory);
   const { error } = outcome;
   const { root, count } = journal;

@@ -56,6 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EEXIST: "something else is in its place",
   EDQUOT: "the quota of the disk is used up",
+  EMFILE: "too many files are open: raise the limit (ulimit -n), or run fewer steps at a time",
   EFBIG: "a file would be larger than it may be",
   ENOENT: "no folders can be made there",
   ENOSPC: "the disk is full",

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readPipe } from "@steps/platform/runtime";
 import { PipeReader } from "./pipe-reader.ts";
 
 let dir: string;
@@ -52,6 +53,40 @@ describe("PipeReader", () => {
     closeSync(writer);
     await closed;
     expect(happened).toEqual(["one", "two", "end", "close"]);
+  });
+
+  test("loses nothing of a pipe that cannot be followed at once", async () => {
+    const tries = { count: 0 };
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    reader = new PipeReader(fd, (given) => {
+      if (++tries.count < 4) throw Object.assign(new Error("no descriptors are left"), { code: "EMFILE" });
+      return readPipe(given);
+    });
+    listen();
+    writeSync(writer, "one");
+    while (tries.count < 2) await sleep(1);
+    writeSync(writer, "two");
+    while (tries.count < 4) await sleep(1);
+    writeSync(writer, "three");
+    closeSync(writer);
+    await closed;
+    expect(happened.join("")).toBe("onetwothreeendclose");
+  });
+
+  test("ends with a pipe that could never be followed", async () => {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const tries = { count: 0 };
+    reader = new PipeReader(fd, () => {
+      tries.count += 1;
+      throw new Error("no descriptors are left");
+    });
+    listen();
+    writeSync(writer, "one");
+    while (tries.count < 2) await sleep(1);
+    closeSync(writer);
+    await closed;
+    expect(happened).toEqual(["one", "end", "close"]);
+    expect(() => fstatSync(fd)).toThrow("EBADF");
   });
 
   test("follows a writer that goes on, without being asked", async () => {

@@ -17,6 +17,8 @@ export interface OutputStream {
 
 /** Most steps end sooner. Output of the others is shown this much later, once. */
 const WAIT_MS = 4;
+/** The time between two looks at a pipe that cannot be followed yet. */
+const RETRY_MS = 20;
 const READ_BYTES = 64 * 1024;
 /** A pipe holds one such read, unless a process has made it larger. */
 const MAX_READS = 16;
@@ -40,13 +42,18 @@ export class PipeReader implements OutputStream {
   };
   /** The descriptor, until something else has it. */
   #fd: number | undefined;
+  readonly #readPipe: typeof readPipe;
   #stream: PipeStream | undefined;
   #isPaused = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param fd the reading end, opened without waiting (`O_NONBLOCK`); nothing is read from it before somebody listens to `data` */
-  constructor(fd: number) {
+  /**
+   * @param fd the reading end, opened without waiting (`O_NONBLOCK`); nothing is read from it before somebody listens to `data`
+   * @param read follows a pipe. Default: the engine does
+   */
+  constructor(fd: number, read: typeof readPipe = readPipe) {
     this.#fd = fd;
+    this.#readPipe = read;
   }
 
   on(event: OutputEvent, listener: (chunk: Uint8Array) => void): this {
@@ -56,10 +63,15 @@ export class PipeReader implements OutputStream {
   }
 
   settle(): void {
+    this.#takeAll();
+    this.#follow();
+  }
+
+  #takeAll(): void {
     for (let reads = 0; reads < MAX_READS && !this.#isPaused; reads++) {
       if (this.#fd === undefined) return;
       const count = readNow(this.#fd);
-      if (count === undefined) break;
+      if (count === undefined) return;
       if (count === 0) {
         this.#release();
         this.#tell("end");
@@ -68,7 +80,6 @@ export class PipeReader implements OutputStream {
       }
       this.#tell("data", Buffer.from((buffer as Buffer).subarray(0, count)));
     }
-    this.#follow();
   }
 
   pause(): void {
@@ -93,15 +104,28 @@ export class PipeReader implements OutputStream {
   #follow(): void {
     const fd = this.#fd;
     if (fd === undefined) return;
-    this.#fd = undefined;
     clearTimeout(this.#timer);
-    const stream = readPipe(fd);
+    const stream = this.#tryToRead(fd);
+    if (stream === undefined) {
+      this.#timer = setTimeout(() => this.settle(), RETRY_MS);
+      return;
+    }
+    this.#fd = undefined;
     this.#stream = stream;
     stream.on("data", (chunk) => this.#tell("data", chunk));
     stream.on("error", () => this.#tell("error"));
     stream.on("end", () => this.#tell("end"));
     stream.on("close", () => this.#tell("close"));
     if (this.#isPaused) stream.pause();
+  }
+
+  #tryToRead(fd: number): PipeStream | undefined {
+    try {
+      return this.#readPipe(fd);
+    } catch {
+      // No descriptors are left. What the process prints meanwhile must not be lost, nor stop it.
+      return undefined;
+    }
   }
 
   /** Closes the descriptor; says whether it was still ours. */

@@ -16,6 +16,7 @@ export interface PipeStream {
  * Reads a pipe as its bytes come, and closes it at its end. Nothing comes before the caller's turn of the event loop has ended.
  *
  * @param fd the reading end, opened without waiting (`O_NONBLOCK`)
+ * @throws {Error} with the code of the system, EMFILE where no descriptors are left; then the pipe is still the caller's
  */
 export function readPipe(fd: number): PipeStream {
   return bun === undefined ? readSocket(fd) : new DirectPipe(bun, fd);
