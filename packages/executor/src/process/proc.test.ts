@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { wasLastStarted } from "./proc.ts";
 
 describe.skipIf(process.platform !== "linux")("wasLastStarted()", () => {
@@ -20,4 +23,22 @@ describe.skipIf(process.platform !== "linux")("wasLastStarted()", () => {
     for (let tries = 0; tries < 1000 && !isYoungest; tries++) isYoungest = wasLastStarted(started());
     expect(isYoungest).toBe(true);
   });
+});
+
+const canMount = spawnSync("unshare", ["-Urm", "true"]).status === 0;
+
+test.skipIf(!canMount)("a /proc/loadavg that another program makes says nothing", () => {
+  const dir = mkdtempSync(join(tmpdir(), "executor-proc-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, "loadavg");
+  writeFileSync(file, "0.00 0.00 0.00 1/100 4711\n");
+  const url = new URL("proc.ts", import.meta.url).href;
+  const text = `import { wasLastStarted } from ${JSON.stringify(url)};
+    console.log(wasLastStarted({ lastPid: 4711, atMs: Date.now() }));`;
+  const node = [process.execPath, "--conditions=steps-source", "--input-type=module", "-e", text];
+  const script = `mount --bind "$1" /proc/loadavg && shift && exec "$@"`;
+  const { stdout, stderr } = spawnSync("unshare", ["-Urm", "sh", "-c", script, "sh", file, ...node], {
+    encoding: "utf8",
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: "false\n", stderr: "" });
 });

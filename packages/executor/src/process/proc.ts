@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from "node:fs";
 import { hasEnded, readProcessStat } from "@steps/platform";
 
 /** A moment in the life of the system, to tell younger processes from older ones. */
@@ -11,21 +11,30 @@ export interface Moment {
 const MAX_AGE_MS = 60_000;
 
 // It is asked after each process. What is read from its start is always what holds then.
-let load: number | undefined;
+let load: number | "foreign" | undefined;
 const loadText: Buffer = Buffer.alloc(256);
 const ZERO = 48;
 const BLANK = 32;
 
-/** The moment that is now; `undefined` where there is no `/proc`. */
+/** The moment that is now; `undefined` where the system does not tell it. */
 function currentMoment(): Moment | undefined {
   try {
-    load ??= openSync("/proc/loadavg", "r");
+    load ??= openLoad();
+    if (load === "foreign") return undefined;
     const length = readSync(load, loadText, 0, loadText.length, 0);
     const lastPid = lastNumber(loadText.subarray(0, length));
     return lastPid === undefined ? undefined : { lastPid, atMs: Date.now() };
   } catch {
     return undefined;
   }
+}
+
+// In a container of LXC another program makes the file: its numbers are those of another system, and seconds old.
+function openLoad(): number | "foreign" {
+  const fd = openSync("/proc/loadavg", "r");
+  if (fstatSync(fd).dev === statSync("/proc").dev) return fd;
+  closeSync(fd);
+  return "foreign";
 }
 
 // The line ends with the number that was given last, behind a blank.

@@ -7,6 +7,8 @@ import { createSha256 } from "@steps/platform/runtime";
 /** Larger programs are named without a digest. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 const MAX_KNOWN = 1000;
+/** The longest time between two times that a file system gives: two changes that are closer may have the same. */
+const CLOCK_MS = 20n;
 /** A script, its interpreter, and the interpreter of that. */
 const MAX_INTERPRETERS = 2;
 
@@ -62,10 +64,14 @@ function resourceOf(uri: string, { resources, digest }: Facts): Resource {
 
 function factsOf(file: string): Facts {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+  const atMs = BigInt(Date.now());
   const key = `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   const before = known.get(key);
   if (before) return before;
   const facts = { ...readFacts(file, Number(size)), resources: new Map<string, Resource>() };
+  // A step may change it again before the clock goes on, and then the next one runs something else.
+  const isSettled = ctimeNs / 1_000_000n + CLOCK_MS < atMs;
+  if (!isSettled) return facts;
   if (known.size >= MAX_KNOWN) known.clear();
   known.set(key, facts);
   return facts;

@@ -5,6 +5,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -67,3 +68,15 @@ test.each(Object.entries(touches))("no step gets a file that was %s", async (_wh
   expect(new StepFiles(dir, spare).outputFile()).not.toBe(path);
   expect(readdirSync(dir)).not.toContain(basename(path));
 });
+
+test.each(["opened to others", "linked elsewhere", "written"])(
+  "no step gets a file that was %s before the clock of the file system went on",
+  (what) => {
+    const spare = new SpareFiles(dir);
+    const file = spare.take("output");
+    touches[what]?.(file.path);
+    const { ctimeNs } = statSync(file.path, { bigint: true });
+    spare.giveBack({ ...file, ctimeNs });
+    expect(spare.take("output").path).not.toBe(file.path);
+  },
+);

@@ -10,6 +10,10 @@ export interface OwnFile {
   readonly ino: bigint;
   /** The time of its last change when it was made. No process can set it back. */
   readonly ctimeNs: bigint;
+  /** Its kind and who may read and write it. */
+  readonly mode: bigint;
+  readonly uid: bigint;
+  readonly gid: bigint;
 }
 
 /**
@@ -46,16 +50,18 @@ function createFile(dir: string, kind: OwnFile["kind"]): OwnFile {
   const path = join(dir, `${kind}-${randomHex(8)}`);
   const fd = openSync(path, "wx", 0o600);
   try {
-    const { ino, ctimeNs } = fstatSync(fd, { bigint: true });
-    return { path, kind, ino, ctimeNs };
+    const { ino, ctimeNs, mode, uid, gid } = fstatSync(fd, { bigint: true });
+    return { path, kind, ino, ctimeNs, mode, uid, gid };
   } finally {
     closeSync(fd);
   }
 }
 
-function isUntouched({ path, ino, ctimeNs }: OwnFile): boolean {
+// The time alone does not tell: a file system may give the same to all changes of ten milliseconds.
+function isUntouched({ path, ino, ctimeNs, mode, uid, gid }: OwnFile): boolean {
   const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return now?.isFile() === true && now.ino === ino && now.ctimeNs === ctimeNs && now.size === 0n;
+  if (now === undefined || now.ino !== ino || now.ctimeNs !== ctimeNs) return false;
+  return now.mode === mode && now.uid === uid && now.gid === gid && now.nlink === 1n && now.size === 0n;
 }
 
 /** Removes a file of a step, if it is there. */
