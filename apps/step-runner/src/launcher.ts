@@ -1,12 +1,14 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { privateDirectory } from "@steps/engine/runs";
+import { privateDirectory, stateFailure } from "@steps/engine/runs";
 import { ownCommand, steeringVariables } from "@steps/platform/runtime";
 import { ownStart } from "./bootstrap/start.ts";
 
 /**
  * Makes a folder with a `step-runner` in it that starts this very program, for scripts that call the command; jobs of
  * GitLab expect it to be there. The folder is the same for every run, so that PATH is.
+ *
+ * @throws {StepsError} STATE_UNSAFE, STATE_UNUSABLE
  */
 export function launcherDirectory(stateDir: string): string {
   const dir = join(stateDir, "bin");
@@ -14,20 +16,32 @@ export function launcherDirectory(stateDir: string): string {
   privateDirectory(dir);
   const path = join(dir, "step-runner");
   const draft = `${path}.${process.pid}`;
-  rmSync(draft, { force: true });
   const { launcher } = ownStart();
-  if (launcher === undefined) {
-    const unset = steeringVariables.length === 0 ? "" : `unset ${steeringVariables.join(" ")}\n`;
-    const text = `#!/bin/sh\n${unset}exec ${ownCommand().map(quote).join(" ")} "$@"\n`;
-    if (optional(() => readFileSync(path, "utf8")) === text) return dir;
-    writeFileSync(draft, text, { mode: 0o755 });
-  } else {
-    // There may be no shell.
-    if (optional(() => readlinkSync(path)) === launcher) return dir;
-    symlinkSync(launcher, draft);
+  // There may be no shell.
+  const write = launcher === undefined ? writeScript(path, draft) : writeLink(path, draft, launcher);
+  if (write === undefined) return dir;
+  try {
+    rmSync(draft, { force: true });
+    write();
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw stateFailure(path, error);
   }
-  renameSync(draft, path);
   return dir;
+}
+
+// Both give `undefined` where nothing has to be written.
+function writeScript(path: string, draft: string): (() => void) | undefined {
+  const unset = steeringVariables.length === 0 ? "" : `unset ${steeringVariables.join(" ")}\n`;
+  const text = `#!/bin/sh\n${unset}exec ${ownCommand().map(quote).join(" ")} "$@"\n`;
+  if (optional(() => readFileSync(path, "utf8")) === text) return undefined;
+  return () => writeFileSync(draft, text, { mode: 0o755 });
+}
+
+function writeLink(path: string, draft: string, launcher: string): (() => void) | undefined {
+  if (optional(() => readlinkSync(path)) === launcher) return undefined;
+  return () => symlinkSync(launcher, draft);
 }
 
 /** An environment whose PATH has this program first, as `step-runner`: for `set-output` in scripts, however it was started. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { tempDir } from "@steps/testkit";
@@ -41,6 +41,29 @@ describe.skipIf(!existsSync("/proc/self"))("a state directory where no folders c
     expect(ended.stderr).toContain('Cannot use cache folder "/proc/steps": no folders can be made there');
     expect(ended.stderr).toContain("--cache-dir or STEP_RUNNER_CACHE_DIR");
   });
+});
+
+test("a disk that is full before the run is said with its place, and nothing is left on it", async ({ skip }) => {
+  const small = mounted("size=64k");
+  if (small === undefined) return skip("may not mount");
+  const world = createWorld();
+  const filler = join(small, "filler");
+  const state = join(small, "state");
+  // First there is no room for what scripts call, then it is there already.
+  for (const room of [0, 4096]) {
+    writeFileSync(filler, Buffer.alloc(64 * 1024 - room));
+    const ended = await world.ci(HELLO, ["--state-dir", state]);
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /^step-runner: Cannot write "[^"]*state[^"]*": the disk is full \(\d+ bytes are free\); --state-dir [^\n]*\n$/,
+    );
+    const left = readdirSync(state, { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => !entry.isDirectory()).map(({ name }) => name)).toEqual(
+      room === 0 ? [] : ["step-runner"],
+    );
+    rmSync(filler);
+  }
+  expect(await world.ci(HELLO, ["--state-dir", state])).toMatchObject({ code: 0 });
 });
 
 test("a disk that is full of logs ends the job, and the trace is written where there is room", async ({ skip }) => {

@@ -13,7 +13,7 @@ import { basename, join } from "node:path";
 import type { Reaper } from "@steps/executor";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { randomHex } from "@steps/platform/runtime";
-import { privateDirectory } from "./directories.ts";
+import { privateDirectory, stateFailure } from "./directories.ts";
 
 /** The private directory of one run: its journal, its logs, and what its steps need while they run. */
 export interface RunDirectory {
@@ -38,15 +38,24 @@ export type RunKind = "runs" | "pipelines";
 /** The name of this process, see `ownerOf()`. */
 let ownName: string | undefined;
 
-/** Makes the directory of a new run below the state directory. Names sort by time. */
+/**
+ * Makes the directory of a new run below the state directory. Names sort by time.
+ *
+ * @throws {EngineError} STATE_UNSAFE, STATE_UNUSABLE
+ */
 export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): RunDirectory {
   const traceId = randomHex(16);
   const runs = runsDirectory(stateDir, kind);
   const path = join(runs, `${new Date().toISOString().replaceAll(/[-:.]/g, "")}-${traceId}`);
-  mkdirSync(path, { mode: 0o700 });
   const directory = describeRun(path, traceId);
-  mkdirSync(directory.tmp, { mode: 0o700 });
-  writeFileSync(join(path, "owner"), (ownName ??= ownerOf(process.pid)), { mode: 0o600 });
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(directory.tmp, { mode: 0o700 });
+    writeFileSync(join(path, "owner"), (ownName ??= ownerOf(process.pid)), { mode: 0o600 });
+  } catch (error) {
+    rmSync(path, FORCED);
+    throw stateFailure(path, error);
+  }
   return directory;
 }
 
