@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { wasLastStarted } from "./proc.ts";
+import { ownProcesses, wasLastStarted } from "./proc.ts";
 
 describe.skipIf(process.platform !== "linux")("wasLastStarted()", () => {
   const started = (): { lastPid: number; atMs: number } => ({
@@ -42,3 +42,14 @@ test.skipIf(!canMount)("a /proc/loadavg that another program makes says nothing"
   });
   expect({ stdout, stderr }).toEqual({ stdout: "false\n", stderr: "" });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a process is found whatever its number when numbers may have begun anew since the moment",
+  () => {
+    const child = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const lastPid = child.pid as number;
+    expect(ownProcesses({ lastPid, atMs: Date.now() })).not.toContain(lastPid);
+    expect(ownProcesses({ lastPid, atMs: Date.now() - 10_000 })).toContain(lastPid);
+  },
+);

@@ -7,8 +7,8 @@ export interface Moment {
   readonly atMs: number;
 }
 
-// Numbers begin anew after the last one. No system starts millions of processes in this time.
-const MAX_AGE_MS = 60_000;
+// Numbers begin anew after the last one, often the 32768th. No system starts so many processes in this time.
+const MAX_AGE_MS = 2000;
 
 // It is asked after each process. What is read from its start is always what holds then.
 let load: number | "foreign" | undefined;
