@@ -1,11 +1,18 @@
 import { runProgram } from "@steps/console";
-import { compileAfterStart } from "@steps/platform/runtime";
+import { compileAfterStart, hasStuckThread } from "@steps/platform/runtime";
 import type { Start } from "./bootstrap/start.ts";
 import { leavePackageManager } from "./environment/user-environment.ts";
 import { program } from "./program.ts";
 
-/** Runs what the arguments name and gives its exit code. */
+/** Runs what the arguments name and gives its exit code. Ends the process itself where it would never end otherwise. */
 export async function runMain(start: Start): Promise<number> {
+  const code = await runStarted(start);
+  // All output was waited for.
+  if (hasStuckThread()) process.exit(code);
+  return code;
+}
+
+async function runStarted(start: Start): Promise<number> {
   compileAfterStart();
   leavePackageManager(process.env);
   if (start.launcher !== undefined) {

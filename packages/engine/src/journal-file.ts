@@ -1,4 +1,5 @@
 import { closeSync, constants, fdatasync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { noteStuckThread } from "@steps/platform/runtime";
 import { stateFailure } from "./directories.ts";
 import type { EngineError } from "./engine-error.ts";
 
@@ -9,7 +10,7 @@ import type { EngineError } from "./engine-error.ts";
 export type TraceSync = "none" | "background" | "step" | "all";
 
 const BACKGROUND_MS = 100;
-/** A disk that has not answered by then is asked again from here: a system that starts no more threads never asked it. */
+/** A disk that has not answered by then was perhaps never asked, because the system starts no more threads. */
 const MAX_WAIT_MS = 2000;
 const BARRIERS: ReadonlySet<string> = new Set([
   "process-starting",
@@ -150,7 +151,9 @@ export class JournalFile<Event extends { readonly type: string }> implements Asy
     void this.#syncing.then(() => resolve(true));
     const isSynced = await promise;
     clearTimeout(timer);
-    if (!isSynced) fdatasyncSync(this.#fd);
+    if (isSynced) return;
+    noteStuckThread();
+    fdatasyncSync(this.#fd);
   }
 }
 

@@ -12,3 +12,4 @@ export { type PipeStream, readPipe } from "./read-pipe.ts";
 export { runtimeVersion } from "./runtime-version.ts";
 export { type Helper, type HelperOrder, startHelper } from "./start-helper.ts";
 export { type Leader, startLeader } from "./start-leader.ts";
+export { hasStuckThread, noteStuckThread } from "./stuck-threads.ts";
