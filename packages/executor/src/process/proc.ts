@@ -17,7 +17,7 @@ const ZERO = 48;
 const BLANK = 32;
 
 /** The moment that is now; `undefined` where the system does not tell it. */
-function currentMoment(): Moment | undefined {
+export function currentMoment(): Moment | undefined {
   try {
     load ??= openLoad();
     if (load === "foreign") return undefined;
@@ -98,11 +98,13 @@ export function isProcess(pid: number): boolean {
 
 /**
  * Whether the environment that a process was started with has one of these values, alone or in a list with commas, in a
- * variable.
+ * variable. `undefined` where there is no environment: the process may be between two programs, which takes a moment, and then has it.
  */
-export function hasVariable(pid: number, name: string, values: ReadonlySet<string>): boolean {
+export function hasVariable(pid: number, name: string, values: ReadonlySet<string>): boolean | undefined {
   try {
-    const environ = `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}\0`;
+    const text = readFileSync(`/proc/${pid}/environ`, "latin1");
+    if (text === "") return hasProgram(pid) ? undefined : false;
+    const environ = `\0${text}\0`;
     const start = environ.indexOf(`\0${name}=`);
     if (start === -1) return false;
     const found = environ.slice(start + name.length + 2, environ.indexOf("\0", start + 1));
@@ -111,6 +113,11 @@ export function hasVariable(pid: number, name: string, values: ReadonlySet<strin
     // It has ended, or it is not ours to look at.
     return false;
   }
+}
+
+// Neither a process that has ended nor a thread of the kernel has one.
+function hasProgram(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/exe`) !== "";
 }
 
 /** Whether a process has one of these files open. */

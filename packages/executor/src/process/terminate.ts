@@ -1,11 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendSignal, signalGroup } from "@steps/platform/processes";
-import { groupHasRunning, groupOf, hasVariable, holdsAny, isProcess, type Moment, ownProcesses } from "./proc.ts";
+import {
+  currentMoment,
+  groupHasRunning,
+  groupOf,
+  hasVariable,
+  holdsAny,
+  isProcess,
+  type Moment,
+  ownProcesses,
+  wasLastStarted,
+} from "./proc.ts";
 
 /** The variable that marks every process of a run, also of runs inside it: a list with commas. Never part of an event. */
 export const COOKIE_VARIABLE = "STEP_RUNNER_COOKIE";
 
 const POLL_MS = 20;
+/** How often one search looks again at processes that change while it looks. */
+const MAX_LOOKS = 5;
 // After SIGKILL only the kernel stands between a process and its end.
 const MAX_KILL_ROUNDS = 25;
 
@@ -48,25 +60,49 @@ export async function killSurvivors(
   options: EndOptions = {},
 ): Promise<number> {
   const cookies = typeof cookie === "string" ? new Set([cookie]) : cookie;
-  const isOurs = (pid: number): boolean => hasVariable(pid, COOKIE_VARIABLE, cookies) && isProcess(pid);
-  const marked = (): number[] => ownProcesses(options.since, options.others).filter(isOurs);
+  const marked = (): Found => findMarked(cookies, options);
   const find = options.since === undefined ? withGroups(marked) : marked;
   return endProcesses(find, timeLimit(graceMs, options.hurry));
 }
 
+interface Found {
+  readonly pids: readonly number[];
+  /** There are processes, younger than the moment, that show no environment: perhaps they show one soon. */
+  readonly isUnclear: boolean;
+}
+
+function findMarked(cookies: ReadonlySet<string>, { since, others }: EndOptions): Found {
+  let isUnclear = false;
+  const isOurs = (pid: number): boolean => {
+    const isMarked = hasVariable(pid, COOKIE_VARIABLE, cookies);
+    if (isMarked === undefined && since !== undefined) isUnclear = true;
+    return isMarked === true && isProcess(pid);
+  };
+  const pids: number[] = [];
+  let from = since;
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const now = currentMoment();
+    pids.push(...ownProcesses(from, others).filter(isOurs));
+    // One that has started another and ended before it was looked at would hide it.
+    if (from === undefined || now === undefined || wasLastStarted(now)) break;
+    from = now;
+  }
+  return { pids: [...new Set(pids)], isUnclear };
+}
+
 /** Finds the members of the groups, too, also when those are gone by whom the groups were found. */
-function withGroups(find: () => number[]): () => number[] {
+function withGroups(find: () => Found): () => Found {
   let groups = new Set<number>();
   const own = groupOf(process.pid);
   return () => {
-    const found = find();
+    const { pids: found } = find();
     for (const group of found.map(groupOf)) if (group !== undefined && group !== own) groups.add(group);
-    if (groups.size === 0) return found;
+    if (groups.size === 0) return { pids: found, isUnclear: false };
     const members = ownProcesses().map((pid) => ({ pid, group: groupOf(pid) }));
     const wanted = members.filter(({ group }) => group !== undefined && groups.has(group));
     // A number without a member may soon be that of another group.
     groups = new Set(wanted.flatMap(({ group }) => group ?? []));
-    return [...new Set([...found, ...wanted.map(({ pid }) => pid)])];
+    return { pids: [...new Set([...found, ...wanted.map(({ pid }) => pid)])], isUnclear: false };
   };
 }
 
@@ -76,7 +112,8 @@ export async function killHolders(
   graceMs: number,
   options: Pick<EndOptions, "hurry"> = {},
 ): Promise<number> {
-  return endProcesses(() => ownProcesses().filter((pid) => holdsAny(pid, paths)), timeLimit(graceMs, options.hurry));
+  const find = (): Found => ({ pids: ownProcesses().filter((pid) => holdsAny(pid, paths)), isUnclear: false });
+  return endProcesses(find, timeLimit(graceMs, options.hurry));
 }
 
 function timeLimit(graceMs: number, hurry: AbortSignal | undefined): () => boolean {
@@ -84,10 +121,10 @@ function timeLimit(graceMs: number, hurry: AbortSignal | undefined): () => boole
   return () => performance.now() < deadline && hurry?.aborted !== true;
 }
 
-async function endProcesses(find: () => number[], hasTime: () => boolean): Promise<number> {
+async function endProcesses(find: () => Found, hasTime: () => boolean): Promise<number> {
   const found = new Set<number>();
-  let alive = find();
-  for (; alive.length > 0 && hasTime(); alive = find()) {
+  let alive = await findClearly(find);
+  for (; alive.length > 0 && hasTime(); alive = await findClearly(find)) {
     for (const pid of alive) {
       // Once only: a program that cleans up on TERM must not be disturbed by the next one.
       if (!found.has(pid)) sendSignal(pid, "SIGTERM");
@@ -95,7 +132,7 @@ async function endProcesses(find: () => number[], hasTime: () => boolean): Promi
     }
     await sleep(POLL_MS);
   }
-  for (let round = 0; alive.length > 0 && round < MAX_KILL_ROUNDS; round++, alive = find()) {
+  for (let round = 0; alive.length > 0 && round < MAX_KILL_ROUNDS; round++, alive = await findClearly(find)) {
     for (const pid of alive) {
       found.add(pid);
       sendSignal(pid, "SIGKILL");
@@ -103,4 +140,13 @@ async function endProcesses(find: () => number[], hasTime: () => boolean): Promi
     await sleep(POLL_MS);
   }
   return found.size;
+}
+
+// A process that becomes another program has no environment for a moment, which is long where the disk or the processors are busy.
+async function findClearly(find: () => Found): Promise<readonly number[]> {
+  for (let looks = 0; ; looks++) {
+    const { pids, isUnclear } = find();
+    if (pids.length > 0 || !isUnclear || looks === MAX_LOOKS) return pids;
+    await sleep(2 ** looks);
+  }
 }
