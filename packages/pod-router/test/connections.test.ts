@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { echo, readAll, routerFor, routerWithFigures, startPod } from "./pods.ts";
+import { echo, readUntilGone, routerFor, routerWithFigures, startPod } from "./pods.ts";
 import { configFor } from "./router-config.ts";
 
 const CALL = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -33,13 +33,13 @@ describe("a router that has as many connections as it may have", () => {
     const flood = await openMany(8, url, "127.0.0.2");
     for (const socket of flood) expect(await answerOn(socket)).toBe("HTTP/1.1 200");
     // Another one of the same client gets an answer without a request.
-    expect(String(await readAll(open(url, "127.0.0.2")))).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n/);
+    expect(await readUntilGone(open(url, "127.0.0.2"))).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n/);
     expect(await figures()).toContain('pod_router_connections_refused_total{limit="client"} 1\n');
     expect(await figures()).toContain("pod_router_connections 8\n");
     expect(await answerOn(open(url, "127.0.0.3"))).toBe("HTTP/1.1 200");
     expect(await answerOn(open(url, "127.0.0.4"))).toBe("HTTP/1.1 200");
     // There is no place left for anybody, until one is given back.
-    expect(String(await readAll(open(url, "127.0.0.5")))).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await readUntilGone(open(url, "127.0.0.5"))).toMatch(/^HTTP\/1\.1 503 /);
     expect(await figures()).toContain('pod_router_connections_refused_total{limit="all"} 1\n');
     flood[0]?.destroy();
     await vi.waitUntil(async () => (await figures()).includes("pod_router_connections 9\n"));
@@ -69,7 +69,7 @@ test("the figures of a router are at an address of their own", async () => {
   const url = await routerFor(configFor([pod.url]));
   const socket = open(url);
   socket.write("GET /-/router/metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-  const answer = String(await readAll(socket));
+  const answer = await readUntilGone(socket);
   expect(answer).toMatch(/^HTTP\/1\.1 404 /);
   expect(answer).not.toContain("pod_router");
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { call, echo, readAll, routerFor, startPod } from "./pods.ts";
+import { call, echo, readAll, readUntilGone, routerFor, startPod } from "./pods.ts";
 import { configFor } from "./router-config.ts";
 
 function open(url: string): Socket {
@@ -15,7 +15,7 @@ function open(url: string): Socket {
 async function ask(url: string, text: string): Promise<string> {
   const socket = open(url);
   socket.write(text, "latin1");
-  return (await readAll(socket)).toString("latin1");
+  return await readUntilGone(socket);
 }
 
 const POST = "POST /api/v4/jobs/1 HTTP/1.1\r\nHost: x\r\n";

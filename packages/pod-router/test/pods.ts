@@ -84,3 +84,11 @@ export async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+/** All that comes until a connection is gone, in good order or not: a byte that is sent to a closed end breaks it. */
+export async function readUntilGone(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => undefined);
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
+  return Buffer.concat(chunks).toString("latin1");
+}
