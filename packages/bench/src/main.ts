@@ -42,7 +42,7 @@ const cases: Readonly<Record<string, () => Promise<Row[]>>> = {
 const HELP = `Usage: pnpm bench [CASE]... [--json FILE] [--compare FILE]
 
 Prints a table of speed and memory, in both forms of the command, with what was aimed at.
-Without a CASE all are measured, one after the other, which takes about half an hour.
+Without a CASE all are measured, one after the other, which takes long.
 
   --json FILE     appends a line of JSON with all rows to FILE
   --compare FILE  shows the rows of the last line of FILE beside those of this run
