@@ -1,7 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
-import { busyboxImage, createRunner, numbersIn, numbersTo, scriptJob } from "./runner-harness.ts";
+import {
+  busyboxImage,
+  createRunner,
+  numbersIn,
+  numbersTo,
+  scriptJob,
+  countingScript,
+  killWhileItCounts,
+} from "./runner-harness.ts";
 
 const image = busyboxImage(`steps-runner-test-${randomBytes(4).toString("hex")}`);
 afterAll(() => {
@@ -15,18 +23,10 @@ function docker(...args: readonly string[]): string {
 describe.skipIf(image === undefined)("the docker executor", () => {
   test("runs a job in a container, and finds it again after kills: each byte once, and nothing is left", async () => {
     const world = await createRunner("--executor", "docker");
-    const script = [
-      "pwd; echo run >>runs",
-      "i=0; while [ $i -lt 600 ]; do i=$((i+1)); echo n$i; [ $((i % 20)) = 0 ] && sleep 0.1; done",
-      "cat runs",
-    ];
-    const job = world.server.queue(scriptJob(1, script, { image: { name: "$IMAGE" }, variables: variables() }));
-    for (const least of [20, 200]) {
-      const runner = world.start();
-      await world.server.until(() => job.end ?? numbersIn(job.trace).length >= least);
-      runner.child.kill("SIGKILL");
-      await runner.ended;
-    }
+    const job = world.server.queue(
+      scriptJob(1, countingScript(20), { image: { name: "$IMAGE" }, variables: variables() }),
+    );
+    await killWhileItCounts(world, job, [20, 200]);
     const runner = world.start();
     await world.server.until(() => job.end);
     expect(job.end).toMatchObject({ state: "success" });

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import {
   hasProgram,
   type RunnerServer,
+  type ServedJob,
   type ServedPayload,
   startRunnerServer,
   tempDir,
@@ -66,6 +67,22 @@ export async function createRunner(...flags: readonly string[]): Promise<RunnerW
       }
     },
   };
+}
+
+/** A script that counts to 600, with a pause after each `step` numbers. It notes in a file that it ran, where a second run would be seen. */
+export function countingScript(step: number): readonly string[] {
+  const pause = `[ $((i % ${step})) = 0 ] && sleep 0.1`;
+  return ["pwd; echo run >>runs", `i=0; while [ $i -lt 600 ]; do i=$((i+1)); echo n$i; ${pause}; done`, "cat runs"];
+}
+
+/** Starts the runner and kills it, once for each of these counts: as soon as so many numbers of the job's trace have come. */
+export async function killWhileItCounts(world: RunnerWorld, job: ServedJob, counts: readonly number[]): Promise<void> {
+  for (const least of counts) {
+    const runner = world.start();
+    await world.server.until(() => job.end ?? numbersIn(job.trace).length >= least);
+    runner.child.kill("SIGKILL");
+    await runner.ended;
+  }
 }
 
 /** A job with one script and without a repository. */

@@ -14,7 +14,16 @@ import {
 } from "@steps/testkit";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { busyboxImage, createRunner, numbersIn, numbersTo, type RunnerWorld, scriptJob } from "./runner-harness.ts";
+import {
+  busyboxImage,
+  createRunner,
+  numbersIn,
+  numbersTo,
+  type RunnerWorld,
+  scriptJob,
+  countingScript,
+  killWhileItCounts,
+} from "./runner-harness.ts";
 
 const BIN = resolve(import.meta.dirname, "../../../node_modules/.bin");
 const id = randomBytes(4).toString("hex");
@@ -72,18 +81,10 @@ describe.skipIf(image === undefined)("the Kubernetes executor", () => {
     let cuts = 0;
     const cluster = await createCluster({ onExec: () => (cuts++ < 6 ? { dropAfterBytes: 1200 } : undefined) });
     const world = await createKubernetesRunner(cluster);
-    const script = [
-      "pwd; echo run >>runs",
-      "i=0; while [ $i -lt 600 ]; do i=$((i+1)); echo n$i; [ $((i % 10)) = 0 ] && sleep 0.1; done",
-      "cat runs",
-    ];
-    const job = world.server.queue(scriptJob(1, script, { image: { name: "$IMAGE" }, variables: variables() }));
-    for (const least of [20, 200]) {
-      const runner = world.start();
-      await world.server.until(() => job.end ?? numbersIn(job.trace).length >= least);
-      runner.child.kill("SIGKILL");
-      await runner.ended;
-    }
+    const job = world.server.queue(
+      scriptJob(1, countingScript(10), { image: { name: "$IMAGE" }, variables: variables() }),
+    );
+    await killWhileItCounts(world, job, [20, 200]);
     const [pod] = cluster.objects.list("pods");
     expect(pod?.metadata).toMatchObject({ namespace: "ci", labels: { "runner-bridge/job": "1" } });
     const runner = world.start();
