@@ -8,7 +8,7 @@ import { readIndexFile } from "./store/index-entry.ts";
 import type { Layout } from "./store/layout.ts";
 import { leaseState } from "./store/lease.ts";
 
-/** All indexed versions whose tree is here, most recently used first. */
+/** All indexed versions whose tree is here, most recently used first. Those of one use are in the order of {@link byName}. */
 export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[]> {
   const trees = new Set(await listTrees(layout));
   const found = await readIndex(layout);
@@ -32,7 +32,20 @@ export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[
       isLeased,
     });
   }
-  return entries.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || (a.version < b.version ? -1 : 1));
+  return entries.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || byName(a, b));
+}
+
+/** Orders by location, then tags and branches before the commits and digests that they mean. */
+function byName(a: CacheEntry, b: CacheEntry): number {
+  return compare(a.uri, b.uri) || Number(isExact(a)) - Number(isExact(b)) || compare(a.version, b.version);
+}
+
+function isExact(entry: CacheEntry): boolean {
+  return entry.version === entry.resolvedVersion;
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Lists the digests of all trees in the cache. */

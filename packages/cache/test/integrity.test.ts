@@ -226,6 +226,16 @@ test("collect() removes what was used least recently, and nothing that is held",
   expect((await cleaner.resolve(git(middle))).fetch.isHit).toBe(false);
 });
 
+test("list() puts the names of a commit before the commit, whatever they are", async () => {
+  const repository = await project();
+  const commit = await repository.revision();
+  await repository.tag("0");
+  await repository.tag("z");
+  await using cache = openCache();
+  for (const version of ["z", commit, "0"]) await cache.resolve({ kind: "git", url: repository.url, version });
+  expect((await cache.list()).map(({ version }) => version)).toEqual(["0", "z", commit]);
+});
+
 test.skipIf(!hasProgram("setpriv") || process.getuid?.() !== 0)(
   "resolve(), copyTo() and collect() work without any privilege",
   async () => {
