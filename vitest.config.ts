@@ -40,6 +40,8 @@ export default defineConfig({
   test: {
     setupFiles: ["scripts/vitest-setup.ts"],
     testTimeout: 60_000,
+    // Of the default, one second, a machine under load leaves nothing.
+    expect: { poll: { timeout: 50_000 } },
     hookTimeout: 60_000,
     // Many tests wait for processes and servers more than they work.
     maxWorkers: 3,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Agent } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startRouter } from "../src/index.ts";
 import { call, echo, routerFor, startPod } from "./pods.ts";
 import { configFor } from "./router-config.ts";
@@ -111,7 +111,7 @@ test("a client that asks again and again on one connection does not keep a route
   const asking = (async () => {
     while (await ask());
   })();
-  await vi.waitUntil(() => answered > 3);
+  await expect.poll(() => answered).toBeGreaterThan(3);
   await router.close(2 ** 40);
   await asking;
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { echo, readUntilGone, routerFor, routerWithFigures, startPod } from "./pods.ts";
 import { configFor } from "./router-config.ts";
 
@@ -42,7 +42,7 @@ describe("a router that has as many connections as it may have", () => {
     expect(await readUntilGone(open(url, "127.0.0.5"))).toMatch(/^HTTP\/1\.1 503 /);
     expect(await figures()).toContain('pod_router_connections_refused_total{limit="all"} 1\n');
     flood[0]?.destroy();
-    await vi.waitUntil(async () => (await figures()).includes("pod_router_connections 9\n"));
+    await expect.poll(figures).toContain("pod_router_connections 9\n");
     expect(await answerOn(open(url, "127.0.0.5"))).toBe("HTTP/1.1 200");
     expect(await answerOn(flood[1] ?? open(url))).toBe("HTTP/1.1 200");
   });
@@ -53,12 +53,12 @@ describe("a router that has as many connections as it may have", () => {
     const [first] = await openMany(4, url, "127.0.0.2");
     // None of these closes its connection by itself, whatever the router says.
     const flood = await openMany(300, url, "127.0.0.2");
-    await vi.waitUntil(async () => /refused_total\{limit="client"\} \d+\n/.test(await figures()));
+    await expect.poll(figures).toMatch(/refused_total\{limit="client"\} \d+\n/);
     const refusals = async (): Promise<number> => {
       const rows = (await figures()).matchAll(/connections_refused_total\{limit="\w+"\} (\d+)\n/g);
       return Array.from(rows, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
     };
-    await vi.waitUntil(async () => (await refusals()) === flood.length);
+    await expect.poll(refusals).toBe(flood.length);
     expect(await figures()).toContain("pod_router_connections 4\n");
     expect(await answerOn(first ?? open(url))).toBe("HTTP/1.1 200");
   });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { call, echo, readAll, readUntilGone, routerFor, startPod } from "./pods.ts";
 import { configFor } from "./router-config.ts";
 
@@ -110,7 +110,7 @@ describe("a hostile client", () => {
     expect((await call(`${url}/other`)).status).toBe(200);
     expect(asked).toEqual(["/0", "/other"]);
     release();
-    await vi.waitUntil(() => asked.length === 9);
+    await expect.poll(() => asked.length).toBe(9);
     expect(asked.slice(2)).toEqual(["/1", "/2", "/3", "/4", "/5", "/6", "/7"]);
   });
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as send, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { mintRoutableToken } from "@steps/pod-tokens";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -169,7 +169,7 @@ describe("a router", () => {
     onTestFinished(() => void client.destroy());
     client.pause().write("GET /api/v4/jobs/1/artifacts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     // The pod goes on until all buffers between it and the client are full, and then stands still.
-    await vi.waitUntil(() => sent > 0);
+    await expect.poll(() => sent).toBeGreaterThan(0);
     let before: number;
     do {
       before = sent;
@@ -210,7 +210,7 @@ describe("a router", () => {
     expect(await ask("/a", "four")).toBe("four");
     expect(seen.size).toBe(2);
     for (const socket of pod.sockets) socket.destroy();
-    await vi.waitUntil(() => pod.sockets.size === 0);
+    await expect.poll(() => pod.sockets.size).toBe(0);
     expect(await ask("/a", "five")).toBe("five");
   });
 

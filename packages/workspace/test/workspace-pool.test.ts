@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Snapshot, takeSnapshot, WorkspacePool, Workspaces } from "../src/index.ts";
 
 let base: string;
@@ -75,7 +75,7 @@ describe("WorkspacePool", () => {
     pool.expect({ waiting: 2 });
     pool.prepare();
     pool.prepare();
-    await vi.waitUntil(() => snapshot.copies.length === 2);
+    await expect.poll(() => snapshot.copies.length).toBe(2);
     expect(await pool.use((dir) => Promise.resolve(snapshot.copies.indexOf(dir)), signal)).toBe(1);
     pool.expect({ waiting: -2 });
     pool.prepare();
@@ -88,14 +88,14 @@ describe("WorkspacePool", () => {
     await using pool = new WorkspacePool(snapshot, workspaces, { ahead: 2 });
     pool.expect({ undecided: 3 });
     pool.prepare();
-    await vi.waitUntil(() => snapshot.copies.length === 2);
+    await expect.poll(() => snapshot.copies.length).toBe(2);
     const large = countingSnapshot();
     await using other = new WorkspacePool({ ...large, isLarge: true }, workspaces, { ahead: 2 });
     other.expect({ undecided: 3 });
     other.prepare();
     other.expect({ waiting: 2, undecided: -2 });
     other.prepare();
-    await vi.waitUntil(() => large.copies.length > 0);
+    await expect.poll(() => large.copies.length).toBeGreaterThan(0);
     expect(await other.use((dir) => Promise.resolve(dir), signal)).toBe(large.copies[0]);
     expect([snapshot.copies.length, large.copies.length]).toEqual([2, 1]);
   });
@@ -109,7 +109,7 @@ describe("WorkspacePool", () => {
     expect(await pool.use(read, signal)).toBe("1");
     pool.prepare();
     await expect(pool.use(read, signal)).rejects.toThrow("no room");
-    await vi.waitUntil(() => folders().length === 0);
+    await expect.poll(() => folders().length).toBe(0);
   });
 
   test("a helper copies and removes, and what it fails in is done without it", async () => {
@@ -138,7 +138,7 @@ describe("WorkspacePool", () => {
     pool.prepare();
     expect(await pool.use(read, signal)).toBe("1");
     expect(asked).toEqual(["copy", "remove", "copy", "remove"]);
-    await vi.waitUntil(() => folders().length === 0);
+    await expect.poll(() => folders().length).toBe(0);
   });
 
   test("use() does nothing for a job that was cancelled before", async () => {

@@ -49,7 +49,7 @@ test("a reader who stopped reading does not make the log grow, and is told what 
   for (let at = 0; at < 10_007; at += 1) log("info", "Job started", { job: at });
   expect(lines).toHaveLength(10_000);
   reader.resolve();
-  await vi.waitFor(() => expect(lines).toHaveLength(10_001));
+  await expect.poll(() => lines).toHaveLength(10_001);
   expect(lines.at(-1)).toBe(
     "step-runner: warning: Lines of this log were lost, because they could not be written lines=7\n",
   );
@@ -71,5 +71,5 @@ test("a full disk ends nothing that writes to the log, and the count of lost lin
   const told = "step-runner: warning: Lines of this log were lost, because they could not be written";
   expect(lines).toEqual([`${told} lines=2\n`, "step-runner: Job started job=3\n"]);
   behind.reject(new Error("ENOSPC: no space left on device, write"));
-  await vi.waitFor(() => expect(lines.slice(2)).toEqual([`${told} lines=1\n`]));
+  await expect.poll(() => lines.slice(2)).toEqual([`${told} lines=1\n`]);
 });
