@@ -23,11 +23,14 @@ async function start(sent: string): Promise<{ readonly client: Socket; readonly 
   return { client, pod: pod.on("error", () => undefined) };
 }
 
-/** Reads until the text has arrived. */
+/** Reads until the text has arrived, and leaves what comes later to the next reader. */
 async function readUpTo(socket: Socket, end: string): Promise<string> {
   let text = "";
-  while (!text.endsWith(end)) text += String((await once(socket, "data"))[0]);
-  return text;
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    if (text.endsWith(end)) return text;
+  }
+  throw new Error(`The connection ended before "${end}": ${text}`);
 }
 
 test("nothing is lost that a client sends before its pod agrees to another protocol", async () => {
