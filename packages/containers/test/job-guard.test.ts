@@ -35,8 +35,9 @@ test.skipIf(!isThere)("what a killed runner leaves is removed", async () => {
   const args = ["--conditions=steps-source", "--input-type=module", "--eval", script];
   const runner = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve) => runner.stdout.once("data", resolve));
-  // Its events are there before anything is asked of it.
-  const removed = spawn("docker", ["events", `--filter=network=${network}`, "--filter=event=destroy", "--since=1s"], {
+  // Events are told from now on, however late the client is there.
+  const since = `--since=${Math.floor(Date.now() / 1000)}`;
+  const removed = spawn("docker", ["events", `--filter=network=${network}`, "--filter=event=destroy", since], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const gone = new Promise((resolve) => removed.stdout.once("data", resolve));

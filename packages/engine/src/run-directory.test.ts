@@ -124,11 +124,15 @@ describe("run directories", () => {
 
 describe("ownerOf", () => {
   test("a process that has ended and is not waited for yet is none", async () => {
-    // The shell's child ends and stays, since exec leaves nobody who waits for it.
-    const parent = spawn("sh", ["-c", "sleep 0.05 & echo $!; exec sleep 30"], { stdio: ["ignore", "pipe", "ignore"] });
+    // The child ends at the end of our pipe and stays, since exec leaves nobody who waits for it.
+    const script = "exec 3<&0; cat <&3 >/dev/null & echo $!; exec sleep 30 3<&- </dev/null";
+    const parent = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] });
     try {
       const [chunk] = (await once(parent.stdout, "data")) as [Buffer];
       const pid = Number(String(chunk));
+      // A shell that is still there would wait for its child.
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, "latin1")).toBe("sleep\n");
+      parent.stdin.end();
       const isZombie = (): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
       while (!isZombie()) await new Promise((resolve) => setTimeout(resolve, 10));
       expect(ownerOf(pid)).toBe("");

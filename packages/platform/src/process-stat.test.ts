@@ -8,6 +8,8 @@ describe.skipIf(process.platform !== "linux")("readProcessStat()", () => {
     const script = `printf 'a) Z 1' > /proc/self/task/$$/comm; echo; exec 0<&0; read -r line`;
     const child = spawn("sh", ["-c", script], { detached: true, stdio: ["pipe", "pipe", "ignore"] });
     await once(child.stdout, "data");
+    // It may be slower to begin its reading than we are to read its line.
+    await expect.poll(() => readProcessStat(child.pid as number)?.state).toBe("S");
     const stat = readProcessStat(child.pid as number);
     expect(stat).toMatchObject({ state: "S", group: child.pid, startTime: expect.stringMatching(/^\d+$/) as string });
     expect(stat !== undefined && hasEnded(stat)).toBe(false);
