@@ -2,50 +2,15 @@
 // The command is run on jobs that do what most jobs do, so that the functions that a run needs are in it. Each run starts from
 // the code of those before and adds its own.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeProject, TRAINING } from "./training.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
-
-const STEPS = '[{name: a, script: "echo ${{ vars.CI_X }}"}, {name: b, script: "true"}]';
-const PROJECT = {
-  ".gitlab-ci.yml": `
-include: /part.yml
-variables: {LEVEL: debug}
-test:
-  extends: .base
-  script: [echo "$LEVEL", !reference [.more, script]]
-  rules: [{if: $CI_COMMIT_BRANCH == "main" && $LEVEL =~ /^de/}, {if: $NONE, when: never}, {when: always}]
-`,
-  "part.yml": `
-.base: {before_script: ["true"], variables: {PLACE: $CI_PROJECT_NAME}}
-.more: {script: ["true"]}
-other: {stage: test, script: ["true"], parallel: {matrix: [{A: [x, y]}]}}
-deploy: {stage: deploy, script: ["true"], needs: [test]}
-`,
-  ".github/workflows/ci.yml": `
-on: push
-jobs:
-  a: {runs-on: ubuntu-latest, strategy: {matrix: {x: [1, 2]}}, steps: [{run: "echo \${{ matrix.x }}"}]}
-  b: {runs-on: ubuntu-latest, needs: a, if: success(), steps: [{run: "true"}]}
-`,
-};
-
-const TRAINING = {
-  "step-runner": [
-    { args: ["ci"], env: { STEPS, CI_X: "x" } },
-    { args: ["local", "--job-name", "test"] },
-    { args: ["pipeline", ".github/workflows/ci.yml"] },
-    { args: ["pipeline", "--list"] },
-    { args: ["pipeline"] },
-  ],
-  "runner-bridge": [{ args: ["list", "--socket", "/nowhere"] }],
-  pod: [{ args: ["jobs"] }],
-};
 
 /** Writes `code.bin` of an app. */
 export function keepCode(app) {
@@ -53,11 +18,11 @@ export function keepCode(app) {
   try {
     const kept = join(root, "apps", app, "dist", "code.bin");
     rmSync(kept, { force: true });
-    makeProject(scratch);
+    const cwd = makeProject(scratch);
     for (const { args, env } of TRAINING[app]) {
       const own = { STEPS_CODE_OF: app, STEPS_CODE_FILE: join(scratch, "code.bin") };
       const variables = { PATH: process.env["PATH"], HOME: scratch, ...own, ...env };
-      const options = { cwd: join(scratch, "project"), env: variables, encoding: "utf8" };
+      const options = { cwd, env: variables, encoding: "utf8" };
       const done = spawnSync(process.execPath, [self, ...args], options);
       if (done.status !== 0) throw new Error(`Cannot keep the code of ${app} ${args.join(" ")}: ${done.stderr}`);
     }
@@ -65,21 +30,6 @@ export function keepCode(app) {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-}
-
-function makeProject(scratch) {
-  const dir = join(scratch, "project");
-  for (const [path, text] of Object.entries(PROJECT)) {
-    mkdirSync(dirname(join(dir, path)), { recursive: true });
-    writeFileSync(join(dir, path), text);
-  }
-  const who = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
-  for (const args of [
-    ["init", "-b", "main"],
-    ["add", "."],
-    [...who, "commit", "-m", "one"],
-  ])
-    spawnSync("git", args, { cwd: dir, env: { PATH: process.env["PATH"], HOME: scratch } });
 }
 
 /** In a process of its own: runs the command and keeps the code of each chunk that was loaded. */

@@ -5,8 +5,10 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeProject, TRAINING } from "./training.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
@@ -71,15 +73,38 @@ export function packCommand(target) {
   const draft = `${path}.draft`;
   const base = installedBun(target) ?? fetchBun(target);
   mkdirSync(dirname(path), { recursive: true });
-  const args = [...OPTIONS, `--compile-executable-path=${base}`, "--outfile", draft, "apps/step-runner/src/main.ts"];
+  const scratch = mkdtempSync(join(tmpdir(), "steps-pack-"));
   try {
-    runHere(bun, ["build", ...args], { PATH: process.env["PATH"], TMPDIR: process.env["TMPDIR"] });
+    const untrained = join(scratch, "step-runner");
+    build(bun, { base: bun, file: untrained });
+    build(bun, { base, file: draft, orders: train(untrained, scratch) });
     // A file that runs is never written to: those who started it go on with what it was.
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
   return path;
+}
+
+function build(bun, { base, file, orders = [] }) {
+  const order = orders.length === 0 ? [] : [`--bytecode-order=${orders.join(",")}`];
+  const args = [...OPTIONS, ...order, `--compile-executable-path=${base}`, "--outfile", file];
+  const env = { PATH: process.env["PATH"], TMPDIR: process.env["TMPDIR"] };
+  runHere(bun, ["build", ...args, "apps/step-runner/src/main.ts"], { env });
+}
+
+// The compiled code of all functions is mapped from the file, in pages. Those that most jobs need are put side by side, so that few
+// pages hold them. The code is the same for all targets.
+function train(program, scratch) {
+  const cwd = makeProject(scratch);
+  return TRAINING["step-runner"].map(({ args, env }, index) => {
+    const order = join(scratch, `order-${index}`);
+    const variables = { PATH: process.env["PATH"], HOME: scratch, ...env, BUN_BYTECODE_ORDER_OUT: order };
+    runHere(program, args, { cwd, env: variables });
+    if (existsSync(order)) return order;
+    throw new Error(`${program} ${args.join(" ")} did not tell the order of its code`);
+  });
 }
 
 /** Brings the Bun of another kind of machine, which npm would not install here. */
@@ -114,8 +139,8 @@ function lockedDigest(id) {
   return at === -1 ? undefined : /integrity: ([^,}]+)/.exec(lock.slice(at))?.[1];
 }
 
-function runHere(program, args, env = process.env) {
-  const done = spawnSync(program, args, { cwd: root, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+function runHere(program, args, { cwd = root, env = process.env } = {}) {
+  const done = spawnSync(program, args, { cwd, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   if (done.status === 0) return done.stdout;
   throw new Error(`${program} ${args[0]} failed: ${done.error?.message ?? ""}${done.stdout ?? ""}${done.stderr ?? ""}`);
 }

@@ -195,6 +195,7 @@ function packedSources() {
   return [
     "scripts/pack.mjs",
     "scripts/pack.tsconfig.json",
+    "scripts/training.mjs",
     "tsconfig.base.json",
     "scripts/setup.mjs",
     ".setup/install",
@@ -211,6 +212,7 @@ function sources() {
     "scripts/code-cache.mjs",
     "scripts/code-loader.cjs",
     "scripts/setup.mjs",
+    "scripts/training.mjs",
     ".setup/database",
     ".setup/install",
   ];

@@ -8,13 +8,16 @@ import { messageOf } from "@steps/model";
  */
 const ENV_START = 47;
 
-/** The engine reads these when it connects for the first time, and Bun does so from this memory. They name files, and hold no secret. */
-const KEPT = ["NODE_EXTRA_CA_CERTS=", "SSL_CERT_FILE=", "SSL_CERT_DIR="];
+/**
+ * The engine reads these when it connects for the first time, and the last one at its end (`scripts/pack.mjs`); Bun does so from this
+ * memory. They name files, and hold no secret.
+ */
+const KEPT = ["NODE_EXTRA_CA_CERTS=", "SSL_CERT_FILE=", "SSL_CERT_DIR=", "BUN_BYTECODE_ORDER_OUT="];
 
 /**
  * Empties what the system shows as the environment of this process: every process of the same user can read
  * `/proc/PID/environ`, and the steps are such processes. The variables themselves stay, in memory that is shown nowhere; those
- * that name certificates are still shown.
+ * that name files for the engine are still shown.
  * To be called before the first step; where it cannot be done, it is said.
  */
 export function hideEnvironment(): void {
