@@ -26,7 +26,8 @@ export class Http2Session implements Disposable {
     this.#duplex = duplex;
     const lose = (cause?: Error): void => this.lose("The connection was lost", cause);
     duplex.on("error", lose);
-    duplex.on("close", lose);
+    // A socket says here whether there was an error; the error itself has been told before.
+    duplex.on("close", () => lose());
     duplex.on("end", lose);
     this.#session = connect("http://localhost", {
       createConnection: () => duplex,

@@ -99,6 +99,16 @@ test.each(["socket", "stream"])("whatever loses a %s, the calls on it are Unavai
   await expect.poll(() => fake.sockets.size).toBe(0);
 });
 
+test("a connection that ends before anything came is said to be lost, and no more", async () => {
+  const fake = await startFakeService();
+  const connecting = connectService(async (signal) => {
+    const socket = await dialSocket(fake.path, signal);
+    setImmediate(() => socket.destroy());
+    return socket;
+  });
+  await expect(connecting).rejects.toMatchObject({ code: Code.Unavailable, rawMessage: "The connection was lost" });
+});
+
 test("60 connections lost at any moment of a call do no harm", async () => {
   const fake = await startFakeService();
   const codes = new Set<number>();
