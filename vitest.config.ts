@@ -39,10 +39,10 @@ export default defineConfig({
   resolve: { conditions },
   test: {
     setupFiles: ["scripts/vitest-setup.ts"],
-    testTimeout: 60_000,
-    // Of the default, one second, a machine under load leaves nothing.
-    expect: { poll: { timeout: 50_000 } },
-    hookTimeout: 60_000,
+    // Nothing hangs for long, and a machine under load is given its time: what is waited for has one second by default.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 100_000 } },
     // Many tests wait for processes and servers more than they work.
     maxWorkers: 3,
     sequence: { sequencer: SlowFirst },

@@ -39,7 +39,6 @@ test.skipIf(!hasPostgres)(
 
 test.skipIf(process.platform !== "linux")(
   "serve gives memory back that was freed, in the process that was started",
-  { timeout: 60_000 },
   async () => {
     const program = watchProcess(spawn(POD, ["serve", "--port", "0", "--state-dir", join(tempDir(), "state")]));
     await portOf(program.child);
@@ -49,33 +48,27 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.each(["serve", "router"])(
-  "%s does not wait for a call that is under way at a second signal",
-  { timeout: 60_000 },
-  async (name) => {
-    const dir = tempDir();
-    const config = join(dir, "router.json");
-    writeFileSync(config, JSON.stringify({ default: 1, pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
-    const own = name === "serve" ? ["--state-dir", join(dir, "state")] : ["--config", config];
-    const program = watchProcess(
-      spawn(POD, [name, "--port", "0", "--drain-timeout", "10m", ...own], { stdio: "pipe" }),
-    );
-    const port = await portOf(program.child);
-    const caller = connect(port, "127.0.0.1");
-    // The body never comes.
-    caller.write("POST /api/v4/jobs/request HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n");
-    await once(caller, "data");
-    program.child.kill("SIGTERM");
-    let isRefused = false;
-    while (!isRefused) isRefused = await isClosed(port);
-    expect(program.child.exitCode).toBe(null);
-    program.child.kill("SIGTERM");
-    expect((await program.ended).code).toBe(0);
-    caller.destroy();
-  },
-);
+test.each(["serve", "router"])("%s does not wait for a call that is under way at a second signal", async (name) => {
+  const dir = tempDir();
+  const config = join(dir, "router.json");
+  writeFileSync(config, JSON.stringify({ default: 1, pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
+  const own = name === "serve" ? ["--state-dir", join(dir, "state")] : ["--config", config];
+  const program = watchProcess(spawn(POD, [name, "--port", "0", "--drain-timeout", "10m", ...own], { stdio: "pipe" }));
+  const port = await portOf(program.child);
+  const caller = connect(port, "127.0.0.1");
+  // The body never comes.
+  caller.write("POST /api/v4/jobs/request HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n");
+  await once(caller, "data");
+  program.child.kill("SIGTERM");
+  let isRefused = false;
+  while (!isRefused) isRefused = await isClosed(port);
+  expect(program.child.exitCode).toBe(null);
+  program.child.kill("SIGTERM");
+  expect((await program.ended).code).toBe(0);
+  caller.destroy();
+});
 
-test("router has its figures at an address of their own", { timeout: 60_000 }, async () => {
+test("router has its figures at an address of their own", async () => {
   const config = join(tempDir(), "router.json");
   writeFileSync(config, JSON.stringify({ pods: [{ number: 1, url: "http://127.0.0.1:9" }] }));
   const start = (address: string): ReturnType<typeof watchProcess> =>

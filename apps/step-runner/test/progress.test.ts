@@ -53,7 +53,7 @@ function steady(text: string): string {
   );
 }
 
-describe.skipIf(!hasProgram("script"))("on a terminal", { timeout: 60_000 }, () => {
+describe.skipIf(!hasProgram("script"))("on a terminal", () => {
   test("a run leaves its output, the tree, a line that sums it up, and the place of its failure", async () => {
     const raw = await onTerminal(worldWith(STEPS), '$SR run steps.yml --job "TTY=$(tty)"', { NO_COLOR: "1" });
     const shown = steady(new TerminalScreen(80).write(raw).text);

@@ -77,7 +77,7 @@ test("publishEntry() of two processes at once is seen as one entry or the other,
   }
   expect([...seen].toSorted()).toEqual(["one", "two"]);
   for (const worker of workers) worker.kill("SIGKILL");
-}, 60_000);
+});
 
 test("publishEntry() whose writer fails leaves the old entry and nothing else", async () => {
   const path = entryPath(tempDir(), "a");

@@ -207,7 +207,7 @@ describe("a store of caches", () => {
     const world = gitlabWorld({ "dir/a": "last" }, store);
     await save(world, [{ key: "k", paths: ["dir"] }]);
     expect(readdirSync(join(store, ".generations"))).toHaveLength(1);
-  }, 60_000);
+  });
 
   test("is shared by jobs that save and restore at once", async () => {
     const store = join(tempDir(), "store");
@@ -215,5 +215,5 @@ describe("a store of caches", () => {
     const seen = new Set<string>();
     for (let round = 0; seen.size < 2 || round < 10; round += 1) seen.add((await restored(store)) ?? "none");
     for (const worker of workers) worker.kill("SIGKILL");
-  }, 60_000);
+  });
 });
