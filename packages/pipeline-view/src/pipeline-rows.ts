@@ -27,8 +27,8 @@ export class PipelineRows {
   readonly #rows: PipelineRow[] = [];
   readonly #order = new RowOrder();
   readonly #started = new Map<string, number>();
-  readonly #withRows = new Set<string>();
-  // The jobs that started a pipeline, whose jobs have rows of their own.
+  readonly #withInstances = new Set<string>();
+  // The instances that started a pipeline, whose jobs have rows of their own.
   readonly #calls = new Set<string>();
 
   /** The rows in the order in which their jobs were planned; without a plan in that of their ends. */
@@ -50,11 +50,11 @@ export class PipelineRows {
         event.instances.map((instance) => path + instance),
       );
     if (event.type === "instance-started") this.#started.set(path + event.instance, now);
-    if (event.type === "instance-ended" && !this.#calls.has(path + event.instance)) {
-      this.#withRows.add(path + event.job);
-      return this.#add(path + event.instance, event.result, now);
+    if (event.type === "instance-ended") {
+      this.#withInstances.add(path + event.job);
+      if (!this.#calls.has(path + event.instance)) return this.#add(path + event.instance, event.result, now);
     }
-    if (event.type === "job-ended" && !this.#withRows.has(path + event.job) && !this.#calls.has(path + event.job))
+    if (event.type === "job-ended" && !this.#withInstances.has(path + event.job))
       return this.#add(path + event.job, event.result, now);
   }
 

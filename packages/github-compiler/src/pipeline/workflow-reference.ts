@@ -3,7 +3,7 @@ import { parseActionReference, type ReferenceProblem } from "@steps/model/refere
 /** Names a workflow that a job calls. */
 export type WorkflowReference = LocalWorkflow | RepositoryWorkflow;
 
-/** `./.github/workflows/build.yml`: a file of the repository, at the commit, of the workflow that calls it. */
+/** `./.github/workflows/build.yml`, or `$/` for `./`: a file of the repository, at the commit, of the workflow that calls it. */
 interface LocalWorkflow {
   readonly kind: "local";
   /** The path from the root of the repository: `.github/workflows/build.yml`. */
@@ -29,9 +29,9 @@ const PATH = /^\.github\/workflows\/[^/]+\.ya?ml$/;
  * https://docs.github.com/actions/reference/workflows-and-actions/reusing-workflow-configurations
  */
 export function parseWorkflowReference(text: string): WorkflowReference | ReferenceProblem {
-  if (/^\.{0,2}\//.test(text)) {
-    const path = text.replace(/^\.\//, "");
-    return text.startsWith("./") && PATH.test(path) ? { kind: "local", path } : outside(text);
+  if (/^(?:\.{0,2}|\$)\//.test(text)) {
+    const [, path] = /^[.$]\/(.*)$/s.exec(text) ?? [];
+    return path !== undefined && PATH.test(path) ? { kind: "local", path } : outside(text);
   }
   const action = parseActionReference(text);
   if ("message" in action) return { message: action.message.replace("The action", "The call"), hint: HINT };

@@ -1,15 +1,18 @@
 import { quote } from "@steps/model/diagnostic";
 import { graphProblems } from "@steps/pipeline";
 import type { CiReport } from "../ci-rules.ts";
-import type { LoadedPipeline } from "../load/loaded-pipeline.ts";
+import type { LoadedJob, LoadedPipeline } from "../load/loaded-pipeline.ts";
 import type { PlannedJob } from "./decide-start.ts";
+
+/** How many instances of a job a message names. */
+const SHOWN = 5;
 
 /**
  * Reports needs that GitLab makes no pipeline with: a job that its rules keep out, since whoever needs it would wait for ever, one of a
  * later stage, and jobs that need each other.
  */
 export function checkNeeded(
-  { stages }: Pick<LoadedPipeline, "stages">,
+  { stages, groups }: Pick<LoadedPipeline, "stages" | "groups">,
   planned: readonly PlannedJob[],
   report: CiReport,
 ): void {
@@ -23,8 +26,7 @@ export function checkNeeded(
       if (needed === undefined && !isOptional) {
         report.error(node, {
           code: "unknown-needed-job",
-          message: `The job ${quote(job.name)} needs ${quote(name)}, which is not in the pipeline`,
-          hint: `Its rules keep it out: write {job: ${JSON.stringify(name)}, optional: true} if ${quote(job.name)} can do without it.`,
+          ...missingNeed(job.name, name, groups.get(name) ?? []),
         });
       } else if (needed !== undefined && rankOf(needed) > rankOf(one)) {
         report.error(node, {
@@ -35,6 +37,26 @@ export function checkNeeded(
     }
   }
   if (!report.hasErrors) checkCircles(byName, report);
+}
+
+function missingNeed(
+  job: string,
+  needed: string,
+  instances: readonly LoadedJob[],
+): { readonly message: string; readonly hint: string } {
+  const names = instances.map(({ name }) => name);
+  // The name of a job with instances is left where none of them has the values that are asked for.
+  if (names.length > 0 && !names.includes(needed)) {
+    const shown = `${names.slice(0, SHOWN).map(quote).join(", ")}${names.length > SHOWN ? ", …" : "."}`;
+    return {
+      message: `The job ${quote(job)} needs an instance of ${quote(needed)} that there is not`,
+      hint: `Its instances are ${shown}`,
+    };
+  }
+  return {
+    message: `The job ${quote(job)} needs ${quote(needed)}, which is not in the pipeline`,
+    hint: `Its rules keep it out: write {job: ${JSON.stringify(needed)}, optional: true} if ${quote(job)} can do without it.`,
+  };
 }
 
 function checkCircles(planned: ReadonlyMap<string, PlannedJob>, report: CiReport): void {

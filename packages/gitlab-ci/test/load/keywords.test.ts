@@ -112,7 +112,8 @@ describe("keywords", () => {
     ["script: s, scripts: s", "unknown-key"],
     ["script: s, run: []", "conflicting-keys"],
     ["script: s, trigger: a/b", "conflicting-keys"],
-    ["script: s, rules: [], only: [a]", "conflicting-keys"],
+    ["script: s, rules: [{when: always}], only: [a]", "conflicting-keys"],
+    ["script: s, rules: []", "wrong-type"],
     ["image: a", "missing-script"],
   ])("%s is wrong", (job, code) => {
     const { diagnostics } = load(`test: {${job}}\n`);

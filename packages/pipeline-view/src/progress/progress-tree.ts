@@ -1,6 +1,7 @@
 import type { JournalEvent } from "@steps/trace/journal";
 import type { PipelineEvent } from "@steps/model/pipeline";
 import { shownLabel } from "@steps/trace/tree";
+import { SEPARATOR } from "../pipeline-rows.ts";
 import { scriptOf } from "./script-of.ts";
 import { planOf, type StepPlan } from "./step-plan.ts";
 
@@ -50,7 +51,10 @@ export class ProgressTree {
   readonly root: ProgressNode;
   readonly #isPipeline: boolean;
   readonly #nodes = new Map<string, ProgressNode>();
-  readonly #callers = new Set<string>();
+  readonly #withInstances = new Set<string>();
+  // The instances that started a pipeline, whose jobs have rows in the table, and are counted, in their place.
+  readonly #calls = new Set<string>();
+  readonly #uncounted = new Set<ProgressNode>();
 
   /** @param pipeline the name of the pipeline; `undefined` for one job, which is the root of the tree then */
   constructor(now: number, pipeline?: string) {
@@ -96,8 +100,15 @@ export class ProgressTree {
       node.reason = `attempt ${event.attempt} failed: ${event.result.reason ?? ""}`;
       node.children.length = 0;
     }
-    if (event.type === "instance-ended") this.#endJob(path + event.instance, event.result, now);
-    if (event.type === "job-ended" && !this.#hasRun(path + event.job))
+    if (event.type === "job-decided" && path !== "") this.#calls.add(path.slice(0, -SEPARATOR.length));
+    if (event.type === "instance-ended") {
+      // An instance may have a name in which that of its job is not.
+      this.#withInstances.add(path + event.job);
+      const name = path + event.instance;
+      const node = this.#endJob(name, event.result, now);
+      if (this.#calls.has(name)) this.#uncounted.add(node);
+    }
+    if (event.type === "job-ended" && !this.#withInstances.has(path + event.job))
       this.#endJob(path + event.job, event.result, now);
   }
 
@@ -112,7 +123,7 @@ export class ProgressTree {
     const counts = { passed: 0, failed: 0, allowed: 0, skipped: 0, cancelled: 0 };
     const nodes = this.#isPipeline ? this.root.children : leavesOf(this.root);
     for (const node of nodes) {
-      if (node.status === "running") continue;
+      if (node.status === "running" || this.#uncounted.has(node)) continue;
       if (node.status === "success") counts.passed += 1;
       else if (node.status === "skipped") counts.skipped += 1;
       else if (node.status === "cancelled") counts.cancelled += 1;
@@ -193,26 +204,22 @@ export class ProgressTree {
       known.activity = undefined;
       return known;
     }
-    const caller = name.split(" / ").slice(0, -1).join(" / ");
     const node = newNode(name, now);
-    this.#callers.add(caller);
     this.#nodes.set(key, node);
     this.root.children.push(node);
     return node;
   }
 
-  #endJob(name: string, result: Ended, now: number): void {
+  #endJob(name: string, result: Ended, now: number): ProgressNode {
     const node = this.#startJob(name, now);
     close(node, result.status, now);
     node.isAllowed = result.isAllowedToFail === true;
     node.reason = result.status === "success" ? undefined : result.reason;
     // The reason says why, and a pipeline has too many steps to show those of jobs that have passed.
     if (result.status === "success") node.children.length = 0;
+    return node;
   }
 
-  #hasRun(job: string): boolean {
-    return this.root.children.some(({ label }) => label === job || label.startsWith(`${job} `));
-  }
 }
 
 type Ended = Extract<PipelineEvent, { readonly type: "instance-ended" }>["result"];

@@ -5,7 +5,7 @@ import { readCommands } from "../../read-commands.ts";
 import { readVariables } from "../../variables/read-variables.ts";
 import type { CiReport } from "../../ci-rules.ts";
 import { isList, isMapping, isNull, madeText } from "../nodes.ts";
-import type { ListShape, MappingShape, Shape, TextShape } from "./shape.ts";
+import { listOf, type ListShape, type MappingShape, type Shape, type TextShape } from "./shape.ts";
 
 /** Compares values with shapes and reports what does not fit. A value that several jobs share is looked at once. */
 export interface ShapeChecker {
@@ -96,12 +96,15 @@ function kindOf(node: YamlNode): string {
 
 function checkItems(node: YamlNode, { shape, name }: Wanted<ListShape>, checker: ShapeChecker): void {
   if (!isList(node)) return;
-  const { of, max = Infinity, isNested = false } = shape;
+  const { of, isFilled = false, max = Infinity, isNested = false } = shape;
+  if (isFilled && node.items.length === 0) {
+    checker.report.error(node, { code: "wrong-type", message: `${quote(name)} is an empty list` });
+  }
   if (node.items.length > max) {
     checker.report.error(node, { code: "wrong-type", message: `${quote(name)} has more than ${max} items` });
   }
   for (const item of node.items) {
-    if (isNested && isList(item)) checker.check(item, shape, name);
+    if (isNested && isList(item)) checker.check(item, isFilled ? listOf(of, { isNested }) : shape, name);
     else if (isNull(item)) reportKind(item, { shape: of, name: `an item of "${name}"` }, checker);
     else checker.check(item, of, name);
   }

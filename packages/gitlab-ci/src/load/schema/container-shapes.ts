@@ -38,8 +38,10 @@ export const SERVICES: Shape = listOf(either(TEXT, SERVICE), { isNested: true })
 
 const WHEN_SAVED: Shape = oneOf("on_success", "on_failure", "always");
 
+const KEY_FILES: Shape = listOf(TEXT, { isFilled: true });
+
 const CACHE_ITEM: Shape = mapping({
-  key: either(TEXT, mapping({ files: TEXTS, files_commits: TEXTS, prefix: TEXT })),
+  key: either(TEXT, mapping({ files: KEY_FILES, files_commits: KEY_FILES, prefix: TEXT })),
   paths: TEXTS,
   policy: oneOfOrVariable("pull-push", "pull", "push"),
   unprotect: BOOLEAN,

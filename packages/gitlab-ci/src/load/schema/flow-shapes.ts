@@ -80,7 +80,7 @@ export const RULES: Shape = listOf(
     variables: { is: "variables", scope: "job" },
     when: oneOf("on_success", "on_failure", "always", "manual", "delayed", "never"),
   }),
-  { isNested: true },
+  { isNested: true, isFilled: true },
 );
 
 const AUTO_CANCEL: Shape = mapping({

@@ -24,6 +24,8 @@ export interface TextShape {
 export interface ListShape {
   readonly is: "list";
   readonly of: Shape;
+  /** Whether a list without any item is refused. */
+  readonly isFilled?: boolean;
   /** The largest number of items; absent for any number. */
   readonly max?: number;
   /** Lists in the list are taken for their items, as a reference in a list leaves them. */
@@ -76,7 +78,7 @@ export function either(...of: readonly Shape[]): Shape {
 }
 
 /** A list. */
-export function listOf(of: Shape, more: Pick<ListShape, "max" | "isNested"> = {}): Shape {
+export function listOf(of: Shape, more: Omit<ListShape, "is" | "of"> = {}): Shape {
   return { is: "list", of, ...more };
 }
 
