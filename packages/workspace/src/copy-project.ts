@@ -74,7 +74,8 @@ export async function planCopy(options: CopyProjectOptions): Promise<PlannedCopy
   const folder = isRepository ? join(target, relative(realpathSync(repository.root), realpathSync(project))) : target;
   const make: PlannedCopy["make"] = (onProgress) =>
     inWords(options, async () => {
-      await mkdir(target, { recursive: true, mode: 0o700 });
+      // A job may become another user, in a container above all: the folder around the copy is what keeps it private.
+      await mkdir(target, { recursive: true });
       if (!isRepository) {
         const paths = await listFiles(project, { except: dirname(target), signal });
         await copyFiles(project, target, paths, { signal, onProgress });

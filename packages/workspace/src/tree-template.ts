@@ -74,7 +74,7 @@ export class TreeTemplate {
     signal.throwIfAborted();
     const slices = new Slices(signal);
     for (const path of this.#folders) {
-      mkdirSync(join(to, path), { mode: path === "" ? 0o700 : 0o777 });
+      mkdirSync(join(to, path));
       await slices.next();
     }
     for (const link of this.#links) symlinkSync(link.to, join(to, link.path));

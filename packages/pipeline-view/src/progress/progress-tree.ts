@@ -219,7 +219,6 @@ export class ProgressTree {
     if (result.status === "success") node.children.length = 0;
     return node;
   }
-
 }
 
 type Ended = Extract<PipelineEvent, { readonly type: "instance-ended" }>["result"];
