@@ -67,10 +67,12 @@ export function workflowFacts(
   const vars = givenVariables(options);
   const github = githubOptions(options);
   const given = readInputs(options.input);
-  const variables = localVariables(workDir);
+  const { name = "", events } = listWorkflowJobs(source);
+  // A workflow that is called has the variables, and with them the contexts, of the outermost one.
+  const variables = { ...localVariables(workDir), CI_PIPELINE_NAME: name, CI_CONFIG_PATH: source.name };
   // A replay learns of the event through the variables of the job.
-  if (isDispatched(options, source, github)) variables["CI_PIPELINE_SOURCE"] = "web";
-  const known = { ...variables, ...vars };
+  if (isDispatched(options, events, github)) Object.assign(variables, { CI_PIPELINE_SOURCE: "web" });
+  const known: Readonly<Record<string, string>> = { ...variables, ...vars };
   const contexts = describeJob(github, { workspace: workDir, variable: (wanted) => known[wanted], inputs: given });
   const told = textOf(contexts.github["event_name"]);
   // Nobody said that it is a push, so inputs have their defaults.
@@ -84,9 +86,12 @@ function said(diagnostic: Diagnostic): Diagnostic {
 }
 
 // Whoever gives inputs, or runs by hand what no push starts, dispatches it.
-function isDispatched({ input }: Pick<ReadWorkflowOptions, "input">, source: Source, github: GithubOptions): boolean {
+function isDispatched(
+  { input }: Pick<ReadWorkflowOptions, "input">,
+  events: readonly string[],
+  github: GithubOptions,
+): boolean {
   if (github.eventName !== undefined) return false;
-  const { events } = listWorkflowJobs(source);
   const isByHand = input.length > 0 || (github.event === undefined && !events.includes("push"));
   return isByHand && events.includes("workflow_dispatch");
 }

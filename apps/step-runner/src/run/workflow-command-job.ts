@@ -24,7 +24,7 @@ export interface WorkflowRun extends LocalWorkflowJob {
 /** A job of a workflow as the engine runs it. @param name the name that it is shown with */
 export function workflowCommandJob(options: Options, name: string, run: WorkflowRun): CommandJob {
   const { specDefinition, positionOf, job, workDir, variables, path, vars } = run;
-  const known = { CI_JOB_NAME: job.id, CI_PIPELINE_NAME: job.workflowName ?? "", CI_PROJECT_DIR: workDir };
+  const known = { CI_JOB_NAME: job.id, CI_PROJECT_DIR: workDir };
   return {
     entry: "local",
     name,
@@ -32,7 +32,7 @@ export function workflowCommandJob(options: Options, name: string, run: Workflow
     specDefinition,
     positionOf,
     inputs: {},
-    vars: { ...variables, ...known, CI_CONFIG_PATH: path, ...vars },
+    vars: { ...variables, ...known, ...vars },
     env: workflowEnvironment(options, vars),
     workDir,
     baseDir: workDir,

@@ -37,13 +37,15 @@ export function listWorkflowJobs(
 ): {
   readonly jobs: readonly ListedJob[];
   readonly diagnostics: readonly GithubDiagnostic[];
+  /** The name of the workflow. Absent when it has none. */
+  readonly name: string | undefined;
   /** The names in `on`. */
   readonly events: readonly string[];
 } {
   checkOptionNames("listWorkflowJobs()", options, WORKFLOW_OPTION_NAMES);
   const reading = createReading("workflow");
   const file = readWorkflow(reading, source);
-  if (file === undefined) return { jobs: [], diagnostics: reading.report.finish(), events: [] };
+  if (file === undefined) return { jobs: [], diagnostics: reading.report.finish(), name: undefined, events: [] };
   const contexts = earlyContexts(reading, file, options);
   const jobs = [...file.jobs.values()].map((job): ListedJob => {
     // A fault in one job does not affect the next.
@@ -61,5 +63,5 @@ export function listWorkflowJobs(
     reading.report.include(own.report.finish());
     return listed;
   });
-  return { jobs, diagnostics: reading.report.finish(), events: eventsOf(file.root) };
+  return { jobs, diagnostics: reading.report.finish(), name: file.name, events: eventsOf(file.root) };
 }
