@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../database/database.ts";
-import { IS_IN_HAND } from "../jobs/accept-job.ts";
+import { acceptJob } from "../jobs/accept-job.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ReceivedFile } from "./receive-file.ts";
 
@@ -37,11 +37,8 @@ export async function keepArtifact(
 ): Promise<Kept> {
   const { object } = file;
   return await database.transaction(async (sql) => {
-    const rows = await sql.query(`SELECT FROM jobs WHERE id = $1 AND attempt = $2 AND ${IS_IN_HAND} FOR UPDATE`, [
-      job.id,
-      job.attempt,
-    ]);
-    if (rows.length === 0) return "superseded";
+    // A runner that leaves a file has confirmed its job: given to another one, the job would have files of both.
+    if ((await acceptJob(sql, job.id, job.attempt)) === undefined) return "superseded";
     const [known] = await sql.query<{ sha256: string }>(
       "SELECT sha256 FROM artifacts WHERE job_id = $1 AND type = $2",
       [job.id, facts.type],
@@ -52,10 +49,8 @@ export async function keepArtifact(
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))`,
       [job.id, job.attempt, facts.type, facts.format, file.filename, file.size, file.sha256, object, facts.expiresIn],
     );
-    await sql.query("UPDATE jobs SET dotenv = coalesce($2::jsonb, dotenv), seen_at = now() WHERE id = $1", [
-      job.id,
-      facts.variables === undefined ? null : JSON.stringify(facts.variables),
-    ]);
+    if (facts.variables !== undefined)
+      await sql.query("UPDATE jobs SET dotenv = $2::jsonb WHERE id = $1", [job.id, JSON.stringify(facts.variables)]);
     return "kept";
   });
 }

@@ -1,6 +1,8 @@
 import type { Sql } from "../database/database.ts";
 import { type Job, isFinal, lockJob } from "../jobs/job.ts";
 import { advancePipeline } from "../pipelines/advance-pipeline.ts";
+import type { PlannedJob } from "../pipelines/decide-jobs.ts";
+import { jobsBehind } from "../pipelines/jobs-behind.ts";
 import { copyJob } from "./copy-job.ts";
 
 /** The outcome of asking to run a job again: the id of the new one, or why there is none. */
@@ -13,23 +15,30 @@ export async function retryJob(sql: Sql, id: number): Promise<Retried> {
   const job = await lockJob(sql, id);
   if (job === undefined) return { refused: "unknown" };
   if (!isFinal(job.state)) return { refused: "not-ended" };
-  const [row] = await sql.query<{ retried: boolean; stage_index: number; name: string }>(
-    "SELECT retried, stage_index, name FROM jobs WHERE id = $1",
-    [id],
-  );
+  const [row] = await sql.query<{ retried: boolean }>("SELECT retried FROM jobs WHERE id = $1", [id]);
   if (row === undefined || row.retried) return { refused: "replaced" };
   const copy = await copyJob(sql, id);
   await sql.query("UPDATE pipelines SET cancelled = false, state = 'running', finished_at = NULL WHERE id = $1", [
     job.pipeline_id,
   ]);
-  // Those behind it did not run because of it. What is not skipped any more waits for its turn again.
+  await reviveBehind(sql, job.pipeline_id, copy);
+  return { id: copy, isQueued: await advancePipeline(sql, job.pipeline_id) };
+}
+
+/** Lets jobs wait for their turn again that did not run because of a job before them, however many others stand between. */
+async function reviveBehind(sql: Sql, pipelineId: number, copy: number): Promise<void> {
+  const jobs = await sql.query<Pick<PlannedJob, "id" | "name" | "stage_index" | "needs">>(
+    "SELECT id, name, stage_index, needs FROM jobs WHERE pipeline_id = $1 AND NOT retried",
+    [pipelineId],
+  );
+  const job = jobs.find(({ id }) => id === copy);
+  if (job === undefined) return;
+  const behind = Array.from(jobsBehind(job, jobs), ({ id }) => id);
   await sql.query(
     `UPDATE jobs SET state = 'created', finished_at = NULL
-     WHERE pipeline_id = $1 AND NOT retried AND state IN ('skipped', 'canceled') AND attempt = 0 AND id <> $2
-       AND ((needs IS NULL AND stage_index > $3) OR $4 = ANY (needs))`,
-    [job.pipeline_id, copy, row.stage_index, row.name],
+     WHERE id = ANY ($1::bigint[]) AND state IN ('skipped', 'canceled') AND attempt = 0`,
+    [behind],
   );
-  return { id: copy, isQueued: await advancePipeline(sql, job.pipeline_id) };
 }
 
 /** Starts a job that waits for a person or for a time. Gives the job as it was, or undefined when there is none. */

@@ -3,6 +3,7 @@ import { parseChecksum } from "@steps/runner-api/trace";
 import type { Database, Sql } from "../database/database.ts";
 import { type Job, type JobState, isFinal, isInHand, lockJob } from "../jobs/job.ts";
 import { acceptJob, extendLease } from "../jobs/accept-job.ts";
+import { exitCodeOf } from "../jobs/exit-code.ts";
 import { type Ending, finishJob } from "./finish-job.ts";
 
 /** The answer to a runner's update: 200; 400 for a state that there is none of; 403 to stop; 412 to send the whole trace again. */
@@ -73,7 +74,7 @@ function differs(job: Job, { output, checksum }: JobUpdate): boolean {
 }
 
 function endingOf(job: Job, update: JobUpdate, isTraceDamaged: boolean): Ending {
-  const exitCode = update.exit_code;
+  const exitCode = update.exit_code === undefined ? undefined : exitCodeOf(update.exit_code);
   if (job.state === "canceling") return { state: "canceled", exitCode, isTraceDamaged };
   if (update.state === "success") return { state: "success", exitCode, isTraceDamaged };
   return { state: "failed", reason: reasonOf(update.failure_reason), exitCode, isTraceDamaged };

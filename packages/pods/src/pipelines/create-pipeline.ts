@@ -1,4 +1,5 @@
 import type { Sql } from "../database/database.ts";
+import { exitCodeOf } from "../jobs/exit-code.ts";
 import { ensureProject } from "../projects/ensure-project.ts";
 import { advancePipeline } from "./advance-pipeline.ts";
 import type { JobRequest, PipelineRequest } from "./pipeline-request.ts";
@@ -44,7 +45,7 @@ function rowOf(job: JobRequest, position: number, { stages, protected: isProtect
     needs: job.needs ?? null,
     dependencies: job.dependencies ?? null,
     allow_failure: mayFail === true,
-    allow_failure_codes: typeof mayFail === "object" ? mayFail.exit_codes : null,
+    allow_failure_codes: typeof mayFail === "object" ? mayFail.exit_codes.map(exitCodeOf) : null,
     retry_max: job.retry?.max ?? 0,
     retry_when: job.retry?.when ?? null,
     tags: [...new Set(job.tags)].toSorted(),
