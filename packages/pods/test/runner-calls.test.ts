@@ -92,6 +92,7 @@ describe.each(databaseKinds)("runners of a pod with %s", (kind) => {
       [{ runner_type: "project_type", project_id: 999_999_999 }, 404],
       [{ runner_type: "instance_type", run_untagged: false }, 400],
       [{ runner_type: "instance_type", maximum_timeout: "long" }, 400],
+      [{ runner_type: "instance_type", maximum_timeout: 2 ** 31 }, 400],
     ])("refuses %j with %i", async (settings, status) => {
       expect((await create(settings)).status).toBe(status);
     });

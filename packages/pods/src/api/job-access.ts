@@ -1,4 +1,4 @@
-import type { BuildClaims, BuildScope } from "@steps/pod-tokens";
+import type { BuildClaims, BuildScope, BuildTokenVerdict } from "@steps/pod-tokens";
 import { tokenFingerprint, verifyBuildToken } from "@steps/pod-tokens";
 import { HEADERS, tokensOf } from "@steps/runner-api";
 import { HttpError } from "../http/http-error.ts";
@@ -29,7 +29,8 @@ export interface JobAccess {
 export async function accessJob(pod: Pod, exchange: Exchange, request: AccessRequest): Promise<JobAccess> {
   const tokens = tokensOf(exchange.headers, { token: request.bodyToken });
   for (const token of tokens) {
-    const claims = claimsOf(pod, token, request);
+    const verdict = judge(pod, token, request);
+    const claims = verdict.accepted ? verdict.claims : await claimsByRow(pod, verdict, request);
     if (claims === undefined) continue;
     const job = await findJob(pod.database, claims.jobId);
     if (job === undefined) continue;
@@ -47,21 +48,36 @@ export async function accessJob(pod: Pod, exchange: Exchange, request: AccessReq
 /** The attempt that a token in the headers is for, if it is good for the call as far as can be known without looking at the job. */
 export function claimedAttempt(pod: Pod, exchange: Exchange, request: AccessRequest): number | undefined {
   const [token = "", ...others] = tokensOf(exchange.headers);
-  return others.length > 0 ? undefined : claimsOf(pod, token, request)?.attempt;
+  const verdict = others.length > 0 ? undefined : judge(pod, token, request);
+  return verdict?.accepted === true ? verdict.claims.attempt : undefined;
 }
 
 /**
- * The claims of a token that this pod made for what is asked. Its time is for those who cannot look at its job: here the job ends before
+ * Judges whether this pod made a token for what is asked. Its time is for those who cannot look at its job: here the job ends before
  * its token does, and a clock that was set meanwhile must not stop the jobs that run.
  */
-function claimsOf(pod: Pod, token: string, { scope, jobId }: AccessRequest): BuildClaims | undefined {
+function judge(pod: Pod, token: string, { scope, jobId }: AccessRequest): BuildTokenVerdict {
   const { keys, issuer, settings, knownTokens: known } = pod;
   const use = { keys: keys.verify, issuer, pod: settings.pod, scope, jobId, known };
   const verdict = verifyBuildToken(token, { ...use, now: Date.now() / 1000 });
-  if (verdict.accepted) return verdict.claims;
-  if (verdict.refusal !== "time" || verdict.claims === undefined) return undefined;
-  const inTime = verifyBuildToken(token, { ...use, now: verdict.claims.expiresAt - 1 });
-  return inTime.accepted ? inTime.claims : undefined;
+  if (verdict.accepted || verdict.refusal !== "time" || verdict.claims === undefined) return verdict;
+  return verifyBuildToken(token, { ...use, now: verdict.claims.expiresAt - 1 });
+}
+
+/** The claims of a token whose job gets artifacts of more jobs than a token names, if that of the path is one of them. */
+async function claimsByRow(
+  { database }: Pod,
+  verdict: BuildTokenVerdict & { readonly accepted: false },
+  { scope, jobId }: AccessRequest,
+): Promise<BuildClaims | undefined> {
+  const { refusal, claims } = verdict;
+  if (scope !== "artifacts:read" || refusal !== "job" || claims === undefined || claims.dependencies.length > 0)
+    return undefined;
+  const rows = await database.query("SELECT FROM jobs WHERE id = $1 AND bound -> 'dependencies' @> $2::jsonb", [
+    claims.jobId,
+    JSON.stringify([{ id: jobId }]),
+  ]);
+  return rows.length > 0 ? claims : undefined;
 }
 
 function stopped(pod: Pod, job: Job, attempt: number): HttpError {

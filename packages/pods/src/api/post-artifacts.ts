@@ -1,7 +1,13 @@
 import { messageOf } from "@steps/model";
 import { ARTIFACT_FORMATS, readArtifactOptions } from "@steps/runner-api/artifacts";
 import { parseExpiry } from "../artifacts/expiry.ts";
-import { type ArtifactFacts, keepArtifact, objectName, type StoredFile } from "../artifacts/keep-artifact.ts";
+import {
+  type ArtifactFacts,
+  keepArtifact,
+  MAX_ARTIFACTS,
+  objectName,
+  type StoredFile,
+} from "../artifacts/keep-artifact.ts";
 import { parseDotenv } from "../artifacts/parse-dotenv.ts";
 import { type ReceivedFile, receiveFile } from "../artifacts/receive-file.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -58,4 +64,6 @@ async function take(pod: Pod, job: Job, file: StoredFile, facts: ArtifactFacts):
   }
   if (kept === "superseded") throw forbidden("canceled");
   if (kept === "other") throw new HttpError(400, "400 Bad Request: another artifact of this type is there already");
+  if (kept === "too many")
+    throw new HttpError(400, `400 Bad Request: a job has at most ${MAX_ARTIFACTS} artifacts of different types`);
 }

@@ -22,8 +22,14 @@ export function objectName({ id, attempt }: Pick<Job, "id" | "attempt">): string
   return `objects/${Math.floor(id / 1000)}/${id}.${attempt}.${randomUUID()}`;
 }
 
-/** The outcome: kept, there already with the same bytes, there with others, or of an attempt that does not count any more. */
-export type Kept = "kept" | "same" | "other" | "superseded";
+/**
+ * The outcome: kept, there already with the same bytes, there with others, one more than a job may have, or of an attempt that does not
+ * count any more.
+ */
+export type Kept = "kept" | "same" | "other" | "too many" | "superseded";
+
+/** The most artifacts of one job, each of another type; GitLab knows about thirty. The scripts of a job have its token, too. */
+export const MAX_ARTIFACTS = 100;
 
 /**
  * Keeps a file that is in its store as the artifact of a job. It is in its place before the row says so, and only the row makes it an
@@ -44,6 +50,8 @@ export async function keepArtifact(
       [job.id, facts.type],
     );
     if (known !== undefined) return known.sha256 === file.sha256 ? "same" : "other";
+    const others = await sql.query("SELECT FROM artifacts WHERE job_id = $1", [job.id]);
+    if (others.length >= MAX_ARTIFACTS) return "too many";
     await sql.query(
       `INSERT INTO artifacts (job_id, attempt, type, format, filename, size, sha256, object, expires_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))`,

@@ -46,7 +46,7 @@ export function completePayload(pod: Pod, job: ClaimedJob, runner: PayloadRunner
     attempt: job.attempt,
     now: Date.now() / 1000,
     timeoutSeconds: job.timeout_s,
-    dependencies: bound.dependencies?.map(({ id }) => id),
+    dependencies: isShort(bound) ? bound.dependencies?.map(({ id }) => id) : undefined,
   });
   const given = { ...DEFAULTS, ...job.payload } as unknown as JobPayload;
   const payload: JobPayload = {
@@ -65,6 +65,13 @@ export function completePayload(pod: Pod, job: ClaimedJob, runner: PayloadRunner
     },
   };
   return { json: PAYLOAD.write(payload), token };
+}
+
+/** The most jobs that a token names: it travels in headers and variables. Which others its job gets artifacts from, the job's row says. */
+const MAX_NAMED = 50;
+
+function isShort({ dependencies = [] }: Bound): boolean {
+  return dependencies.length <= MAX_NAMED;
 }
 
 function aboutJob(pod: Pod, job: ClaimedJob): JobPayload["job_info"] {

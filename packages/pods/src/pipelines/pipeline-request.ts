@@ -52,6 +52,8 @@ export class PipelineRequestError extends StepsError<"PIPELINE_INVALID"> {
 
 const MAX_JOBS = 10_000;
 const MAX_NAME = 255;
+/** Tags and features are in an index, and PostgreSQL has rows of 2704 bytes in one. They are looked at before the job's turn has come. */
+const MAX_MARKS = 2_400;
 const MAX_TIMEOUT = 31 * 86_400;
 const WHEN = ["on_success", "on_failure", "always", "manual", "delayed"];
 
@@ -86,6 +88,10 @@ function checkJob(value: unknown, stages: readonly string[]): JobRequest {
   objectOf(job.payload, `${at}: payload`);
   for (const key of ["needs", "dependencies", "tags", "features"] as const)
     check(job[key] === undefined || isTexts(job[key]), `${at}: ${key} is a list of names`);
+  check(
+    sizeOf([...(job.tags ?? []), ...(job.features ?? [])]) <= MAX_MARKS,
+    `${at}: tags and features have too many letters together`,
+  );
   check(job.when === undefined || WHEN.includes(job.when), `${at}: when is one of ${WHEN.join(", ")}`);
   check(isCount(job.start_in ?? 0, MAX_TIMEOUT), `${at}: start_in is a number of seconds`);
   check(
@@ -138,6 +144,11 @@ function isText(value: unknown): value is string {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.length <= MAX_JOBS && value.every(isText);
+}
+
+// As a list is kept: each text with its length and up to three bytes behind it.
+function sizeOf(texts: readonly string[]): number {
+  return texts.reduce((size, text) => size + Buffer.byteLength(text) + 7, 0);
 }
 
 function isCount(value: unknown, max: number): boolean {
