@@ -19,12 +19,7 @@ export async function cancelJob(sql: Sql, id: number): Promise<Job | undefined> 
 
 /** Cancels all jobs of a pipeline that have not ended, and keeps others from starting. Gives whether there is such a pipeline. */
 export async function cancelPipeline(sql: Sql, pipelineId: number): Promise<boolean> {
-  const jobs = await sql.query<{ id: number }>(
-    "SELECT id FROM jobs WHERE pipeline_id = $1 AND NOT retried ORDER BY id",
-    [pipelineId],
-  );
-  const ids = jobs.map(({ id }) => id);
-  await sql.query("SELECT FROM pending_jobs WHERE job_id = ANY ($1::bigint[]) ORDER BY job_id FOR UPDATE", [ids]);
+  await lockQueued(sql, pipelineId);
   const [pipeline] = await sql.query("UPDATE pipelines SET cancelled = true WHERE id = $1 RETURNING id", [pipelineId]);
   if (pipeline === undefined) return false;
   await sql.query(
@@ -32,6 +27,18 @@ export async function cancelPipeline(sql: Sql, pipelineId: number): Promise<bool
      WHERE pipeline_id = $1 AND state IN ('created', 'scheduled', 'manual') AND NOT retried`,
     [pipelineId],
   );
-  for (const id of ids) await cancelJob(sql, id);
+  // While the pipeline was waited for, a job may have failed that is tried again: another one is in its place now.
+  for (const id of await lockQueued(sql, pipelineId)) await cancelJob(sql, id);
   return true;
+}
+
+/** Locks what is in the queue of a pipeline. Gives the ids of its jobs as they are now. */
+async function lockQueued(sql: Sql, pipelineId: number): Promise<readonly number[]> {
+  const jobs = await sql.query<{ id: number }>(
+    "SELECT id FROM jobs WHERE pipeline_id = $1 AND NOT retried ORDER BY id",
+    [pipelineId],
+  );
+  const ids = jobs.map(({ id }) => id);
+  await sql.query("SELECT FROM pending_jobs WHERE job_id = ANY ($1::bigint[]) ORDER BY job_id FOR UPDATE", [ids]);
+  return ids;
 }
