@@ -126,6 +126,35 @@ test("a server that never takes the end is given up in the end", async () => {
   expect(await upload.finish({ state: "success" }, NEVER)).toBe("given-up");
 });
 
+test("a server that is away for long gets the rest of the trace and the end when it is back", async () => {
+  const { server, job, trace, upload } = await start();
+  trace.append("stdout", Buffer.from("whole"));
+  const away = { PATCH: 30, PUT: 30 };
+  server.fault = ({ method }, response) => {
+    if ((method !== "PATCH" && method !== "PUT") || away[method] === 0) return false;
+    away[method] -= 1;
+    // Every other time it answers, for which a proxy may have only this.
+    if (away[method] % 2 === 0) response.writeHead(502).end();
+    else response.destroy();
+    return true;
+  };
+  expect(await upload.finish({ state: "success" }, NEVER)).toBe("told");
+  expect(away).toEqual({ PATCH: 0, PUT: 0 });
+  expect([job.trace.toString(), job.end]).toMatchObject(["whole", { state: "success" }]);
+});
+
+test("an end that a server refuses again and again is given up after ten times", async () => {
+  const { server, upload } = await start();
+  let refused = 0;
+  server.fault = (_, response) => {
+    refused += 1;
+    response.writeHead(400).end();
+    return true;
+  };
+  expect(await upload.finish({ state: "success" }, NEVER)).toBe("given-up");
+  expect(refused).toBe(10);
+});
+
 test.each([
   ["canceling", "gracefully"],
   ["canceled", "now"],

@@ -42,6 +42,8 @@ const DEFAULT_PACE: UploadPace = {
 const LONGEST_INTERVAL_MS = 15 * 60_000;
 /** How often an end is told that the server does not take; as gitlab-runner has it. */
 const MAX_END_FAILURES = 10;
+/** How often it is told to a server that does not answer, or puts it off: about an hour, after which servers take the job for lost. */
+const MAX_SILENT_FAILURES = 80;
 /** How often the whole trace is sent anew because the server says that it has another one. */
 const MAX_RESETS = 5;
 
@@ -57,6 +59,7 @@ export class TraceUpload {
   #intervalMs: number;
   #failures = 0;
   #isRefused = false;
+  #isSilent = false;
   #lastContact = performance.now();
   #wake: (() => void) | undefined;
 
@@ -83,7 +86,7 @@ export class TraceUpload {
     this.#wake?.();
     this.#intervalMs = Math.min(this.#intervalMs, this.#pace.intervalMs);
     let resets = 0;
-    for (let failures = 0; failures < MAX_END_FAILURES && !signal.aborted;) {
+    for (let failures = 0; failures < this.#maxFailures() && !signal.aborted;) {
       if (this.#isRefused || !(await this.#flush(signal))) return this.#isRefused ? "refused" : "given-up";
       const answer = await this.#update(this.#endUpdate(end), signal);
       if (this.#isRefused || answer?.status === 404) return "refused";
@@ -117,7 +120,7 @@ export class TraceUpload {
   /** Whether all bytes are with the server. */
   async #flush(signal: AbortSignal): Promise<boolean> {
     for (let failures = 0; this.#job.trace.size > this.#sent;) {
-      if (signal.aborted || this.#isRefused || failures >= MAX_END_FAILURES) return false;
+      if (signal.aborted || this.#isRefused || failures >= this.#maxFailures()) return false;
       const before = this.#sent;
       if (await this.#patch(signal)) {
         // A server that goes back and forth would be asked for ever.
@@ -160,14 +163,21 @@ export class TraceUpload {
     try {
       const answer = await call();
       this.#lastContact = performance.now();
+      this.#isSilent = answer.wasPutOff;
       this.#heed(answer);
       return answer;
     } catch (error) {
       if (!isStepsError(error)) throw error;
+      this.#isSilent = true;
       this.#failures += 1;
       if (error.code !== "CANCELLED") this.#warn("The server was not told of a job", error.message);
       return undefined;
     }
+  }
+
+  /** A server that is away for a while, as when it is brought up to date, is no reason to lose what a job has done. */
+  #maxFailures(): number {
+    return this.#isSilent ? MAX_SILENT_FAILURES : MAX_END_FAILURES;
   }
 
   #warn(message: string, reason: string): void {
