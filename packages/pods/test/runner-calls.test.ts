@@ -117,6 +117,22 @@ describe.each(databaseKinds)("runners of a pod with %s", (kind) => {
       expect([await statusOf(token), await statusOf(told.token)]).toEqual([200, 200]);
     });
 
+    test("gives all machines that share a token the same new one, also at once, and never takes it from one of them", async () => {
+      const { token } = await pod.createRunner({ token_lifetime: 3600 });
+      const reset = async (old: string): Promise<{ status: number; told: { token: string } }> =>
+        await call("POST", "/runners/reset_authentication_token", { body: JSON.stringify({ token: old }) });
+      const first = await reset(token);
+      const others = await Promise.all([reset(token), reset(token), reset(token)]);
+      for (const other of others) expect(other).toEqual(first);
+      expect([await statusOf(token), await statusOf(first.told.token)]).toEqual([200, 200]);
+
+      const next = await reset(first.told.token);
+      expect(next.told.token).not.toBe(first.told.token);
+      expect((await reset(token)).status).toBe(403);
+      const statuses = [await statusOf(token), await statusOf(first.told.token), await statusOf(next.told.token)];
+      expect(statuses).toEqual([403, 200, 200]);
+    });
+
     test("by the owner ends the old token at once, and the requests that wait with it", async () => {
       const { id, token } = await pod.createRunner({ tags: ["nobody"] });
       const waiting = pod.api.requestJob({ token, system_id: "s_abcdefghijkl", info: runnerInfo() });

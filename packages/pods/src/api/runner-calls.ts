@@ -70,8 +70,10 @@ export async function removeManager(pod: RunnerHome, exchange: Exchange): Promis
 /** `POST /runners/reset_authentication_token`: gives the runner that asks a new token. */
 export async function resetRunnerToken(pod: RunnerHome, exchange: Exchange): Promise<void> {
   const request = await readParameters(exchange, TOKEN_REQUEST);
-  const { runner } = await accessRunner(pod, exchange, request.token);
-  const { token, expiresAt } = await resetToken(pod.database, pod.settings.pod, runner);
+  const { runner, token: old } = await accessRunner(pod, exchange, request.token);
+  const { token, expiresAt } = await pod.database.transaction(
+    async (sql) => await resetToken(sql, pod.settings.pod, runner, old),
+  );
   pod.settings.log("info", "The token of a runner was replaced", { runner: runner.id });
   exchange.json(201, RESET_TOKEN.write({ token, token_expires_at: timeOf(expiresAt) }));
 }
