@@ -1,43 +1,42 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectRunnerApi } from "@steps/runner-api/client";
 import { PAYLOAD } from "@steps/runner-api/job";
-import { startRunnerServer, tempDir } from "@steps/testkit";
+import { type RunnerServer, startRunnerServer, tempDir } from "@steps/testkit";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config/read-config.ts";
 import type { Executor } from "../src/executors/executor.ts";
-import { storeJob } from "../src/job/job-store.ts";
-import { runJob } from "../src/job/run-job.ts";
+import { type StoredJob, storeJob } from "../src/job/job-store.ts";
+import { type JobWork, runJob } from "../src/job/run-job.ts";
 
 const PACE = { intervalMs: 5, keepAliveMs: 10, firstRetryMs: 5, longestRetryMs: 20 };
 const NEVER = new AbortController().signal;
 
-test("the server is told the end of a job whose record cannot be written any more, and its place is removed", async () => {
-  await using server = await startRunnerServer();
-  server.traceInterval = 0;
-  const served = server.queue({ id: 5, token: "job" });
+interface DoneJob {
+  readonly work: JobWork;
+  readonly job: StoredJob;
+  /** The folders of jobs whose places were removed. */
+  readonly removed: readonly string[];
+  /** What was logged. */
+  readonly told: readonly string[];
+}
+
+/** Does job 5 of the server to its end. */
+async function doJob(server: RunnerServer, { open }: Pick<Executor, "open">): Promise<DoneJob> {
   const api = connectRunnerApi({
     url: server.url,
     userAgent: "test",
     retries: { attempts: 1, firstDelayMs: 1, longestDelayMs: 1 },
   });
-  const payload = PAYLOAD.readValue({
-    id: 5,
-    token: "job",
-    features: {},
-    steps: [{ name: "script", script: ["true"] }],
-  });
+  const steps = [{ name: "script", script: ["true"] }];
+  const payload = PAYLOAD.readValue({ id: 5, token: "job", features: {}, steps });
   const stateDir = tempDir();
   const job = storeJob(join(stateDir, "jobs"), { runner: "r", payload, slot: 0 });
   const removed: string[] = [];
   const executor: Executor = {
     sharesService: false,
     folders: () => ({ buildsDir: "/b", projectDir: "/b/p", cacheDir: undefined }),
-    open({ folder }) {
-      rmSync(join(folder, "job.json"));
-      mkdirSync(join(folder, "job.json"));
-      return Promise.reject(new Error("no place"));
-    },
+    open,
     remove: ({ folder }) => Promise.resolve(void removed.push(folder)),
   };
   const text = `runners: [{name: n, url: "${server.url}", token: glrt-x, executor: host}]`;
@@ -59,6 +58,34 @@ test("the server is told the end of a job whose record cannot be written any mor
     job,
   );
   api.close();
+  return { work, job, removed, told };
+}
+
+test("a job that is cancelled before its runner could confirm it is not begun, and the server is told its end", async () => {
+  await using server = await startRunnerServer();
+  const served = server.queue({ id: 5, token: "job" });
+  served.status = "canceling";
+  const opened: string[] = [];
+  const { work, job } = await doJob(server, {
+    open: ({ folder }) => Promise.reject(new Error(`opened ${opened.push(folder)}`)),
+  });
+  expect(work).toBe("failed");
+  expect(opened).toEqual([]);
+  expect(served.end).toMatchObject({ state: "failed" });
+  expect(existsSync(job.folder)).toBe(false);
+});
+
+test("the server is told the end of a job whose record cannot be written any more, and its place is removed", async () => {
+  await using server = await startRunnerServer();
+  server.traceInterval = 0;
+  const served = server.queue({ id: 5, token: "job" });
+  const { work, job, removed, told } = await doJob(server, {
+    open({ folder }) {
+      rmSync(join(folder, "job.json"));
+      mkdirSync(join(folder, "job.json"));
+      return Promise.reject(new Error("no place"));
+    },
+  });
   expect(work).toBe("failed");
   expect(served.end).toMatchObject({ state: "failed", failure_reason: "runner_system_failure" });
   expect(served.trace.toString()).toContain("no place");

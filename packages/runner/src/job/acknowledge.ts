@@ -20,17 +20,20 @@ export interface OfferedJob {
   readonly signal: AbortSignal;
 }
 
+/** Whose a job is: ours to begin, ours to end since somebody cancels it, or not ours any more. */
+export type Acknowledged = "ours" | "cancelled" | "not-ours";
+
 /**
  * Tells the server that we have its job, until it says that it knows: only then the job begins here, so that no other runner can
- * have it too. Gives `false` for a job that is not ours any more.
+ * have it too. A server that says that the job is being cancelled waits for us to tell its end.
  */
-export async function acknowledge({ api, payload, info, log, signal }: OfferedJob): Promise<boolean> {
+export async function acknowledge({ api, payload, info, log, signal }: OfferedJob): Promise<Acknowledged> {
   const { id, token } = payload;
   for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
     try {
       const answer = await api.updateJob(id, { token, info, state: "running" }, { signal });
-      if (isOver(answer)) return false;
-      if (answer.status === 200) return true;
+      if (isOver(answer)) return "not-ours";
+      if (answer.status === 200) return isStopping(answer) ? "cancelled" : "ours";
       log("warning", NOT_YET, { job: id, status: answer.status });
     } catch (error) {
       if (!isStepsError(error)) throw error;
@@ -38,10 +41,16 @@ export async function acknowledge({ api, payload, info, log, signal }: OfferedJo
     }
     await delay(retryMs, undefined, { signal }).catch(() => undefined);
   }
-  return false;
+  return "not-ours";
+}
+
+function isStopping({ jobStatus = "" }: JobStateAnswer): boolean {
+  return (STOPPING.gracefully as readonly string[]).includes(jobStatus);
 }
 
 function isOver({ status, jobStatus = "" }: JobStateAnswer): boolean {
-  const stops: readonly string[] = [...STOPPING.now, ...STOPPING.gracefully];
-  return stops.includes(jobStatus) || (status >= 400 && status < 500 && status !== 408 && status !== 429);
+  return (
+    (STOPPING.now as readonly string[]).includes(jobStatus) ||
+    (status >= 400 && status < 500 && status !== 408 && status !== 429)
+  );
 }

@@ -37,12 +37,14 @@ export async function runJob(context: JobContext, job: StoredJob): Promise<JobWo
   const { payload } = job.record;
   const info = runnerInfo(config);
   if (job.record.phase === "received") {
-    const isOurs = await acknowledge({ api, payload, info, log, signal: AbortSignal.any([context.cancel, leave]) });
-    if (!isOurs) {
+    const signal = AbortSignal.any([context.cancel, leave]);
+    const acknowledged = await acknowledge({ api, payload, info, log, signal });
+    if (acknowledged === "not-ours") {
       job.remove();
       return "not-ours";
     }
-    job.update({ phase: "accepted" });
+    if (acknowledged === "ours") job.update({ phase: "accepted" });
+    else job.update({ phase: "ended", end: cancelledBy("server") });
   }
   using trace = new TraceFile(job.folder, config.output_limit * 1024);
   const running = new RunningJob(context, job, trace);
