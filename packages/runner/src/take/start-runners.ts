@@ -12,7 +12,7 @@ import type { RunnerPlace } from "../executors/executor.ts";
 import { findExecutor } from "../executors/find-executor.ts";
 import { type JobWork, runJob } from "../job/run-job.ts";
 import { isStored, type StoredJob, storedJobs, storeJob } from "../job/job-store.ts";
-import { rotateToken, rotationTime } from "../register/rotate-token.ts";
+import { KeptToken } from "../register/kept-token.ts";
 import { RunnerError } from "../runner-error.ts";
 import type { UploadPace } from "../trace/upload-trace.ts";
 import { Health } from "./health.ts";
@@ -224,21 +224,19 @@ class RunnerProcess {
 
   async #keepToken(taken: Taken): Promise<void> {
     const { drain, log, configFile } = this.#options;
+    const save = (before: RunnerConfig, after: RunnerConfig): void => replaceRunner(configFile, before, after);
+    const token = new KeptToken(taken.config, { api: taken.api, save });
     while (!drain.aborted) {
-      const at = rotationTime(taken.config);
-      const isDue = at !== undefined && at <= Date.now();
-      if (isDue) {
-        try {
-          const before = taken.config;
-          taken.config = await rotateToken(before, taken.api);
-          replaceRunner(configFile, before, taken.config);
-          log("info", "The token of a runner was exchanged", { runner: taken.config.name });
-        } catch (error) {
-          const reason = messageOf(error);
-          log("warning", "The token of a runner was not exchanged", { runner: taken.config.name, reason });
-        }
+      let pauseMs = CHECK_MS;
+      try {
+        if (await token.look()) log("info", "The token of a runner was exchanged", { runner: taken.config.name });
+      } catch (error) {
+        const reason = messageOf(error);
+        log("warning", "The token of a runner was not exchanged", { runner: taken.config.name, reason });
+        pauseMs = RETRY_MS;
       }
-      await delay(isDue ? RETRY_MS : CHECK_MS, undefined, { signal: drain }).catch(() => undefined);
+      taken.config = token.config;
+      await delay(pauseMs, undefined, { signal: drain }).catch(() => undefined);
     }
   }
 }
