@@ -3,9 +3,9 @@ import {
   chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, statSync, symlinkSync, writeFileSync,
 } from "node:fs"; // oxfmt-ignore
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { basename, join, resolve } from "node:path";
-import { hasProgram, tempDir } from "@steps/testkit";
+import { freePort, hasProgram, tempDir } from "@steps/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ARGV_VARIABLE } from "../src/bootstrap/start.ts";
 import { VERSION } from "../src/version.ts";
@@ -275,9 +275,8 @@ describe("under the names of GitLab's programs", () => {
 
   test("where there is none, health-check waits for a service of the job", async () => {
     const server = createServer();
-    const port = await new Promise<number>((resolve) =>
-      server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
-    );
+    const port = await freePort();
+    await once(server.listen(port, "127.0.0.1"), "listening");
     const link = { DB_PORT_1_TCP_ADDR: "127.0.0.1", DB_PORT_1_TCP_PORT: String(port), DB_PORT_2_TCP_PORT: "1" };
     const PATH = "/usr/bin:/bin";
     const linked = await call(placed, ["health-check"], { env: { PATH, ...link } });

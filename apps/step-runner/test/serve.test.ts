@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { freePort } from "@steps/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createWorld, processesWith, readAll, type Running, uniqueSeconds, until, type World } from "./harness.ts";
 
@@ -106,7 +107,7 @@ describe("step-runner serve", () => {
   test("--idle-timeout ends it once nobody is connected and no job runs, and its jobs are known to the next one", async () => {
     const world = createWorld();
     const socket = join(world.work, "s.sock");
-    const args = ["--socket", socket, "--idle-timeout", "300ms"];
+    const args = ["--socket", socket, "--idle-timeout", "2s"];
     const first = await serve(world, args);
     await call(socket, "Run", { id: "a", ciScript: "sleep 1; echo ok >done", workDir: world.work });
     expect(await first.ended).toMatchObject({ code: 0, stdout: "" });
@@ -116,7 +117,7 @@ describe("step-runner serve", () => {
     const open = connect(socket);
     await once(open, "connect");
     // Longer than a service without a connection would wait.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await new Promise((resolve) => setTimeout(resolve, 3000));
     expect(second.child.exitCode).toBeNull();
     open.destroy();
     expect(await second.ended).toMatchObject({ code: 0 });
@@ -350,10 +351,7 @@ describe("on a port", () => {
 
   test("ci says that its port is taken, also by another ci", async () => {
     const world = createWorld();
-    const before = world.start(["ci", "--port", "0"]);
-    const { port } = new URL(await addressOf(before));
-    before.kill("SIGTERM");
-    await before.ended;
+    const port = String(await freePort());
     await addressOf(world.start(["ci", "--port", port]));
     const { code, stderr } = await world.run(["ci", "--port", port]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on port ${port} of "127.0.0.1"`)]);
