@@ -117,7 +117,7 @@ describe.skipIf(!hasProgram("git"))("while a fetch hangs", () => {
     });
     await using server = await startGitHttpServer(join(world.dir, "served"), { onRequest: () => "hang" });
     const args = ["run", `git+${server.url}/component@main`, "--output-file", "trace.json", "--grace", "300ms"];
-    const runner = world.start(how === "timeout" ? [...args, "--timeout", "600ms"] : args);
+    const runner = world.start(how === "timeout" ? [...args, "--timeout", "4s"] : args);
     await until(() => server.requests.length > 0);
     if (how !== "timeout") runner.kill(how);
     expect(await runner.ended).toMatchObject({ code, signal: null });

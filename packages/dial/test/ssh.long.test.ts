@@ -245,7 +245,7 @@ describe.skipIf(!hasProgram("sshd", "/usr/sbin"))("createSshDialer()", () => {
   test("notices a host that answers no more", async () => {
     const server = await sshd();
     const { path } = await service(join(server.dir, "s.sock"));
-    const dialer = dialerTo(server, { socket: path, keepaliveMs: 50 });
+    const dialer = dialerTo(server, { socket: path, keepaliveMs: 500 });
     const stream = await dialer.dial(never);
     const error = once(stream, "error");
     server.cut("SIGSTOP");

@@ -205,7 +205,7 @@ describe("how jobs end", () => {
 
   test("a time limit", async () => {
     const table = await openTable();
-    const job = table.run(scriptJob(table.dir, "echo begun; sleep 100", { timeoutMs: 300 }));
+    const job = table.run(scriptJob(table.dir, "echo begun; sleep 100", { timeoutMs: 3000 }));
     expect((await readAll(job)).stdout.toString()).toBe("begun\n");
     expect(job.info).toMatchObject({ status: "timeout", exitCode: 124 });
   });
