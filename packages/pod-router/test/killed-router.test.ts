@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
@@ -38,8 +39,9 @@ test("a router that is killed in the middle of a run changes nothing for its cli
   });
   const idle = await startPod((_, response) => response.writeHead(403).end());
   const urls = [idle.url, pod.url];
-  let { child, url } = await startWorker(0, urls);
-  const port = Number(new URL(url).port);
+  // Below the numbers that Linux gives to outgoing connections: one of those could take the port while nobody listens there.
+  const port = randomInt(20_000, 32_000);
+  let { child, url } = await startWorker(port, urls);
   const headers = { "JOB-TOKEN": mintRoutableToken({ routing: { pod: 2 } }) };
   const lines = Array.from({ length: 60 }, (_, at) => Buffer.from(`line ${at} ${"x".repeat(1000)}\n`));
   let offset = 0;
