@@ -41,7 +41,7 @@ async function failure(dialed: Promise<Duplex>): Promise<DialError> {
 }
 
 async function untilGone(pid: number): Promise<void> {
-  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000, interval: 20 });
+  await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
 /** The number that a script prints on a line of its own after the greeting. */
@@ -166,7 +166,7 @@ describe("dialCommand leaves nothing behind", () => {
     const controller = new AbortController();
     const dial = dialCommand({ command: "sh", args: ["-c", `echo $$ > ${file}; exec sleep 60`] });
     const dialed = dial(controller.signal);
-    await vi.waitFor(() => expect(existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d+\n/), 10_000);
+    await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\d+\n/);
     controller.abort(new Error("stop"));
     await expect(dialed).rejects.toThrow("stop");
     await untilGone(Number(readFileSync(file, "utf8")));
