@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { COMMAND, createWorld } from "./harness.ts";
 
 const USER = 51_872;
-const MAX_MS = 10_000;
+const MAX_MS = 30_000;
 
 /** Runs a step as a user who may have a few processes and threads. */
 function runLimited(limit: number): { status: number | null; signal: string | null; stderr: string } {

@@ -186,7 +186,7 @@ test("who asks twice leaves at once, and the job is ended", async () => {
   const user = createUser();
   await user.serve();
   const steps = write(user, `- name: a\n  script: trap '' TERM; echo up; while :; do sleep 0.05; done\n`);
-  const bridge = user.bridge("run", steps, "--grace", "1s", "--verbose");
+  const bridge = user.bridge("run", steps, "--grace", "6s", "--verbose");
   await bridge.until("stdout", "up\n");
   bridge.child.kill("SIGTERM");
   await bridge.until("stderr", "Cancelling job");
@@ -195,7 +195,7 @@ test("who asks twice leaves at once, and the job is ended", async () => {
   expect(status).toBe(143);
   expect(stderr).toMatch(/The end of job ".*" was not waited for\n$/);
   await expect
-    .poll(async () => (await user.bridge("list").ended).stdout.toString(), { timeout: 30_000, interval: 500 })
+    .poll(async () => (await user.bridge("list").ended).stdout.toString(), { interval: 500 })
     .toBe("ID  STATUS  SINCE  EXIT CODE\n");
 });
 

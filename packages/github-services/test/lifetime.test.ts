@@ -91,7 +91,7 @@ test("close() ends what is under way and leaves nothing open or behind", async (
 });
 
 test("a reader that stops is let go, and does not hold up close()", async () => {
-  const services = await openServices({ limits: { idleMs: 500 } });
+  const services = await openServices({ limits: { idleMs: 2000 } });
   const wire = openWire(services);
   await wire.save("large", Buffer.alloc(40 * 1024 ** 2));
   const { json } = await wire.call("Cache", "GetCacheEntryDownloadURL", { key: "large", version: "v" });
@@ -104,7 +104,7 @@ test("a reader that stops is let go, and does not hold up close()", async () => 
     return socket;
   };
   const idle = await startReading();
-  await expect.poll(() => openFiles("archive"), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => openFiles("archive")).toBe(0);
   idle.destroy();
   const stopped = await startReading();
   expect(openFiles("archive")).toBe(1);
