@@ -63,9 +63,13 @@ export interface JobRequest {
   readonly graceMs?: number;
 }
 
-/** A token for one job: 256 random bits as text. Whoever follows, cancels or closes the job has to know it. */
+/**
+ * A token for one job: 256 random bits as text, 43 letters, digits, `-` and `_`. Whoever follows, cancels or closes the job has to know
+ * it. It does not begin with `-`, so that a command line takes it for the value of a flag.
+ */
 export function createJobToken(): string {
-  return randomBytes(32).toString("base64url");
+  const token = randomBytes(32).toString("base64url");
+  return token.startsWith("-") ? createJobToken() : token;
 }
 
 /** The request on the wire, with a random id and nonce unless they are given. */
