@@ -10,25 +10,32 @@ import { metric, runnerInfo, startPod, takeJob, type TestPod, until } from "./po
 describe.each(databaseKinds)("what may go wrong around a pod with %s", (kind) => {
   const database = useDatabase(kind);
   let pod: TestPod;
-  let runnerToken: string;
+  /** One that waits for nobody for long. What is not about that has a pod that does, since this machine may be slow. */
+  let hasty: TestPod;
+  const runnerTokens = new Map<TestPod, string>();
 
   beforeAll(async () => {
-    pod = await startPod({ ...database.options(), leaseSeconds: 1, silenceSeconds: 3 });
-    runnerToken = (await pod.createRunner()).token;
+    pod = await startPod(database.options());
+    hasty = await startPod({ ...database.options(), leaseSeconds: 2, silenceSeconds: 4 });
+    for (const one of [pod, hasty]) runnerTokens.set(one, (await one.createRunner()).token);
   });
 
-  afterAll(async () => await pod.stop());
+  afterAll(async () => {
+    await pod.stop();
+    await hasty.stop();
+  });
 
-  const nextJob = async (): Promise<JobPayload> => await until(async () => await takeJob(pod, runnerToken));
+  const nextJob = async (of = pod): Promise<JobPayload> =>
+    await until(async () => await takeJob(of, runnerTokens.get(of) ?? ""));
 
-  async function end({ id, token }: JobPayload): Promise<void> {
-    expect(await pod.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject({ status: 200 });
+  async function end({ id, token }: JobPayload, of = pod): Promise<void> {
+    expect(await of.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject({ status: 200 });
   }
 
-  async function upload(id: number, token: string, bytes: string, query = ""): Promise<number> {
+  async function upload(id: number, token: string, bytes: string, query = "", of = pod): Promise<number> {
     const form = new FormData();
     form.set("file", new Blob([bytes]), "artifacts.zip");
-    const reply = await fetch(`${pod.url}/api/v4/jobs/${id}/artifacts?${query}`, {
+    const reply = await fetch(`${of.url}/api/v4/jobs/${id}/artifacts?${query}`, {
       method: "POST",
       headers: { "job-token": token },
       body: form,
@@ -37,53 +44,53 @@ describe.each(databaseKinds)("what may go wrong around a pod with %s", (kind) =>
   }
 
   test("an answer that is lost costs a lease: the job goes to another runner, and the first may do nothing any more", async () => {
-    const before = await metric(pod, "attempts_superseded_total");
-    await pod.createPipeline({});
-    const lost = await nextJob();
-    const second = await nextJob();
+    const before = await metric(hasty, "attempts_superseded_total");
+    await hasty.createPipeline({});
+    const lost = await nextJob(hasty);
+    const second = await nextJob(hasty);
     expect(second.id).toBe(lost.id);
     expect(second.token).not.toBe(lost.token);
-    await pod.api.patchTrace(second.id, { token: second.token, offset: 0, bytes: Buffer.from("second\n") });
+    await hasty.api.patchTrace(second.id, { token: second.token, offset: 0, bytes: Buffer.from("second\n") });
     const { id, token } = lost;
     const stopped = { status: 403, jobStatus: "canceled" };
-    expect(await pod.api.updateJob(id, { token, state: "running", info: runnerInfo() })).toMatchObject(stopped);
-    expect(await pod.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject(stopped);
-    expect(await pod.api.patchTrace(id, { token, offset: 0, bytes: Buffer.from("first\n") })).toMatchObject(stopped);
-    expect(await upload(id, token, "first")).toBe(403);
-    expect(await metric(pod, "attempts_superseded_total")).toBe(before + 4);
-    await end(second);
-    expect(await pod.job(id)).toMatchObject({ state: "success", attempt: 2, trace_size: 7, artifacts: [] });
+    expect(await hasty.api.updateJob(id, { token, state: "running", info: runnerInfo() })).toMatchObject(stopped);
+    expect(await hasty.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject(stopped);
+    expect(await hasty.api.patchTrace(id, { token, offset: 0, bytes: Buffer.from("first\n") })).toMatchObject(stopped);
+    expect(await upload(id, token, "first", "", hasty)).toBe(403);
+    expect(await metric(hasty, "attempts_superseded_total")).toBe(before + 4);
+    await end(second, hasty);
+    expect(await hasty.job(id)).toMatchObject({ state: "success", attempt: 2, trace_size: 7, artifacts: [] });
   });
 
   test("a job that nobody ever confirms fails after three offers", async () => {
-    const { jobs } = await pod.createPipeline({});
+    const { jobs } = await hasty.createPipeline({});
     const id = jobs[0]?.id as number;
-    const tokens = [await nextJob(), await nextJob(), await nextJob()].map(({ token }) => token);
+    const tokens = [await nextJob(hasty), await nextJob(hasty), await nextJob(hasty)].map(({ token }) => token);
     expect(new Set(tokens).size).toBe(3);
     const job = await until(async () => {
-      const seen = await pod.job(id);
+      const seen = await hasty.job(id);
       return seen.state === "failed" && seen;
     });
     expect(job).toMatchObject({ failure_reason: "runner_provisioning_timeout", attempt: 3 });
   });
 
   test("a confirmed job is never given out again: its runner falls silent, and it fails", async () => {
-    await pod.createPipeline({});
-    const { id, token } = await nextJob();
-    await pod.api.updateJob(id, { token, state: "running", info: runnerInfo() });
+    await hasty.createPipeline({});
+    const { id, token } = await nextJob(hasty);
+    await hasty.api.updateJob(id, { token, state: "running", info: runnerInfo() });
     const job = await until(async () => {
-      const seen = await pod.job(id);
+      const seen = await hasty.job(id);
       return seen.state === "failed" && seen;
     });
     expect(job).toMatchObject({ failure_reason: "stuck_or_timeout_failure", attempt: 1 });
-    expect(await pod.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject({
+    expect(await hasty.api.updateJob(id, { token, state: "success", info: runnerInfo() })).toMatchObject({
       status: 403,
       jobStatus: "failed",
     });
   });
 
   test("a runner that leaves while it waits gets nothing, and its job no attempt", async () => {
-    const body = JSON.stringify({ token: runnerToken, system_id: "s_gone00000000", info: {} });
+    const body = JSON.stringify({ token: runnerTokens.get(pod), system_id: "s_gone00000000", info: {} });
     const left = request(`${pod.url}/api/v4/jobs/request`, { method: "POST" });
     left.on("error", () => {});
     left.end(body);

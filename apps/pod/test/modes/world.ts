@@ -61,7 +61,7 @@ export class World {
       : name === "daemon"
         ? this.#spawn(["daemon", ...config, ...port, ...state])
         : this.#spawn(
-            ["serve", "--pod", name.slice(4), "--lease", "2s", ...port, ...state, ...this.#databaseOf(name)],
+            ["serve", "--pod", name.slice(4), "--lease", "4s", ...port, ...state, ...this.#databaseOf(name)],
             Number(name.slice(4)),
           );
     this.#running.set(name, started);
