@@ -13,6 +13,7 @@ import { runToldStep } from "./run/told-step.ts";
 import { runStep } from "./steps/run-step.ts";
 import { endWithout, type StepEnd } from "./outcome/step-end.ts";
 import { checkSecretNames, type Granted, jobSecrets, resolveSecrets } from "./values/secrets.ts";
+import { sharedLimit } from "./process/process-limit.ts";
 import { Slots } from "./process/slots.ts";
 import { Spawner } from "./process/spawner/spawner.ts";
 import { SpareFiles } from "./run/spare-files.ts";
@@ -42,6 +43,7 @@ const REQUEST_NAMES: OptionNames<ExecuteRequest> = {
   pipeReserve: true,
   reaper: true,
   spawner: true,
+  processes: true,
   spawnerAfter: true,
   timeoutMs: true,
 };
@@ -67,6 +69,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
     hooks,
     pipes,
     spawner: request.spawner ?? (own as Spawner),
+    processes: request.processes ?? sharedLimit,
     starts: new Slots(STARTS_AT_ONCE),
     signal: stop.signal,
   });
@@ -86,7 +89,7 @@ export async function execute(request: ExecuteRequest, hooks: ExecuteHooks, sign
 
 function createRun(
   { job, allowedExports, jobTmp, graceMs, hurry, cookie, outerCookie }: ExecuteRequest,
-  parts: Pick<Run, "hooks" | "pipes" | "spawner" | "starts" | "signal">,
+  parts: Pick<Run, "hooks" | "pipes" | "spawner" | "processes" | "starts" | "signal">,
 ): Run {
   const inputs = createObject<RuntimeValue>();
   const contexts = createJobContexts(job.vars, inputs, (name, value) => {
@@ -113,6 +116,7 @@ function createRun(
       isCancelled: false,
       actions: undefined,
       unknownVariables: new Set(),
+      isWaitNoted: false,
       nextPhase: countOf(job.specDefinition.definition),
     },
   };

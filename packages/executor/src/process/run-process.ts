@@ -2,8 +2,16 @@ import { signalGroup } from "@steps/platform/processes";
 import type { OutputPipePool, OutputPipes } from "../output/output-pipes.ts";
 import { OutputPump } from "../output/output-pump.ts";
 import { type Moment, wasLastStarted } from "./proc.ts";
+import type { Permit } from "./process-limit.ts";
 import type { Slots } from "./slots.ts";
-import { isLost, type NotSpawned, type Spawned, type SpawnedEnd, type SpawnOrder } from "./spawner/spawned.ts";
+import {
+  hasNoRoom,
+  isLost,
+  type NotSpawned,
+  type Spawned,
+  type SpawnedEnd,
+  type SpawnOrder,
+} from "./spawner/spawned.ts";
 import { spawnHere } from "./spawner/spawn-here.ts";
 import type { Spawner } from "./spawner/spawner.ts";
 import type { StepLog } from "../output/step-log.ts";
@@ -21,6 +29,10 @@ export interface ProcessPlan extends SpawnOrder {
   readonly spawner: Spawner;
   /** The limit of processes that are being started at the same time. */
   readonly starts: Slots;
+  /** The right to have the process, which the caller gives back when it has ended. */
+  readonly permit: Permit;
+  /** Called when the system has no room for the process, and another attempt has to wait. */
+  readonly onRefused: () => void;
   readonly onStarted: (pid: number) => void;
   /** Takes what the process leaves running, which then is not ended, unless the process was stopped. */
   readonly keep?: ((left: LeftRunning) => void) | undefined;
@@ -57,15 +69,11 @@ const leaders = new Set<number>();
  * Runs a process in a group of its own with nothing on its standard input. Ends when the process has ended, all its
  * output is written and nothing is left of its group, nor of what left the group: background children do not hold it up
  * and do not outlive it, unless somebody keeps them. When the signal is aborted the group gets TERM, and KILL after `graceMs` or
- * when `hurry` is aborted.
+ * when `hurry` is aborted. A process that the system has no room for waits for the end of another; an abort ends that too.
  */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<ProcessEnd> {
-  const { pipes, spawned } = await start(plan);
-  if ("spawnError" in spawned) {
-    if (isLost(spawned.spawnError)) await endUnknown(plan, pipes.paths);
-    closeReaders(pipes);
-    return { spawnError: spawned.spawnError };
-  }
+  const { pipes, spawned } = await start(plan, signal);
+  if (!("pid" in spawned)) return spawned;
   const { pid, streams } = spawned;
   let hasEnded = false;
   leaders.add(pid);
@@ -107,8 +115,26 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
   }
 }
 
+interface Attempt<Result> {
+  readonly pipes: OutputPipes;
+  readonly spawned: Result;
+}
+
+/** Starts the process, as soon as there is room. Gives the end instead where there is none, or was none before the abort. */
+async function start(plan: ProcessPlan, signal: AbortSignal): Promise<Attempt<Spawned | ProcessEnd>> {
+  for (;;) {
+    const { pipes, spawned } = await tryToStart(plan);
+    if ("pid" in spawned) return { pipes, spawned };
+    const { spawnError } = spawned;
+    if (isLost(spawnError)) await endUnknown(plan, pipes.paths);
+    closeReaders(pipes);
+    if (!hasNoRoom(spawnError)) return { pipes, spawned };
+    if (!(await plan.permit.renew(signal, plan.onRefused))) return { pipes, spawned: signal.aborted ? {} : spawned };
+  }
+}
+
 // Steps that all begin at once would otherwise all make their pipes before the first of them runs, and use none twice.
-async function start(plan: ProcessPlan): Promise<{ pipes: OutputPipes; spawned: Spawned | NotSpawned }> {
+async function tryToStart(plan: ProcessPlan): Promise<Attempt<Spawned | NotSpawned>> {
   using slot = await plan.starts.take();
   void slot;
   const pipes = await plan.pipes.open();

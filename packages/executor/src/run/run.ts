@@ -10,6 +10,7 @@ import type { OutputPipePool } from "../output/output-pipes.ts";
 import type { PipeReserve } from "../output/pipe-reserve.ts";
 import type { LeftProcesses } from "../process/left-processes.ts";
 import type { Moment } from "../process/proc.ts";
+import type { ProcessLimit } from "../process/process-limit.ts";
 import type { Reaper } from "../process/reaper.ts";
 import type { Slots } from "../process/slots.ts";
 import type { Spawner } from "../process/spawner/spawner.ts";
@@ -47,6 +48,8 @@ export interface ExecuteRequest {
   readonly reaper?: Reaper;
   /** Starts the processes of this run and of others. Default: the run has one of its own. */
   readonly spawner?: Spawner;
+  /** The limit of processes at once. Default: the one that all runs of this program share. */
+  readonly processes?: ProcessLimit;
   /** The number of processes after which a smaller process is started that starts all others. Default: see `Spawner`. */
   readonly spawnerAfter?: number;
   /** The time that the whole job may take, in milliseconds. Default: as long as it needs. */
@@ -120,6 +123,8 @@ export interface Run extends Pick<
   readonly signal: AbortSignal;
   readonly pipes: OutputPipePool;
   readonly spawner: Spawner;
+  /** The limit of processes at once, of all runs that share it. */
+  readonly processes: ProcessLimit;
   /** The limit of processes that are being started at the same time. */
   readonly starts: Slots;
   /** The files that steps have handed back untouched. */
@@ -152,6 +157,8 @@ interface RunState {
   actions: Promise<ActionRunner> | undefined;
   /** The variables that the job does not have, and that it was said of. */
   unknownVariables: Set<string>;
+  /** True when it was said that processes wait for others to end. */
+  isWaitNoted: boolean;
   /** The number of the next phase among the children of the job, behind all its steps. */
   nextPhase: number;
 }

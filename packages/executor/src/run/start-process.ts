@@ -3,6 +3,7 @@ import type { EnvironmentRecord } from "@steps/model/environment";
 import type { Places } from "@steps/model/event";
 import { countDenied } from "./inherit-env.ts";
 import { type Run, tell } from "./run.ts";
+import type { Permit } from "../process/process-limit.ts";
 import { type ProcessEnd, runProcess } from "../process/run-process.ts";
 import type { StepLog } from "../output/step-log.ts";
 import type { SendSignal } from "../process/stop.ts";
@@ -39,8 +40,37 @@ export interface ProcessClient {
   readonly sendSignal?: SendSignal;
 }
 
-/** Tells what is going to run, runs it, and comes back when nothing of it is left. */
+/**
+ * Tells what is going to run, runs it, and comes back when nothing of it is left. Waits first while the runner has as many processes as it
+ * can have; an abort ends that, and then nothing is told and nothing has run.
+ */
 export async function startProcess(run: Run, prepared: PreparedProcess, log: StepLog): Promise<ProcessEnd> {
+  using permit = run.processes.tryTake(run.state) ?? (await waitForPermit(run, prepared.path));
+  return permit === undefined ? {} : await runTold(run, prepared, { log, permit });
+}
+
+function waitForPermit(run: Run, path: string): Promise<Permit | undefined> {
+  noteWait(run, path);
+  return run.processes.wait(run.state, run.signal);
+}
+
+// Steps that run at once and wait for each other may wait for ever then: whoever wonders finds the reason.
+function noteWait(run: Run, path: string): void {
+  const { state, processes } = run;
+  if (state.isWaitNoted) return;
+  state.isWaitNoted = true;
+  const message =
+    `exec: there is room for ${processes.taken} processes at once, and further ones wait until others have ended: ` +
+    `the limits of open files (ulimit -n) and processes (ulimit -u) say how many there may be`;
+  tell(run, { type: "note", at: Date.now(), path, level: "warning", code: "processes-wait", message });
+}
+
+interface Permitted {
+  readonly log: StepLog;
+  readonly permit: Permit;
+}
+
+async function runTold(run: Run, prepared: PreparedProcess, { log, permit }: Permitted): Promise<ProcessEnd> {
   const { path, program, command, workDir, env, places, cancelTimeoutMs } = prepared;
   const { cookie, outerCookie, hurry } = run;
   // Steps that run at the same time must not take each other's processes for what they left behind.
@@ -63,6 +93,8 @@ export async function startProcess(run: Run, prepared: PreparedProcess, log: Ste
     pipes: run.pipes,
     spawner: run.spawner,
     starts: run.starts,
+    permit,
+    onRefused: () => noteWait(run, path),
     sendSignal: prepared.client?.sendSignal,
     keep: run.left?.keep,
     onStarted: (pid: number) => {

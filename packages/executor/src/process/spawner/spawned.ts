@@ -31,6 +31,13 @@ export interface NotSpawned {
   readonly spawnError: NodeJS.ErrnoException;
 }
 
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(["EAGAIN", "EMFILE", "ENFILE"]);
+
+/** Whether the process could be started if others ended. */
+export function hasNoRoom({ code }: NodeJS.ErrnoException): boolean {
+  return NO_ROOM.has(code);
+}
+
 const LOST = "SPAWNER_LOST";
 
 /** The error of a process whose end, or start, is not known since its parent was killed. */
