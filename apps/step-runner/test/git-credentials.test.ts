@@ -63,6 +63,13 @@ test("a developer's command uses the credentials of git, and ci only if it is as
   await world.run(["run", "steps.yml", "--git-credentials", "none"], { env });
   expect(server.sent()).toEqual([]);
 
+  const archive = JSON.stringify([{ name: "a", step: reference.replace("@main", ".zip") }]);
+  writeFileSync(join(world.work, "archive.yml"), archive);
+  const run = await world.run(["run", "archive.yml"], { env });
+  expect([server.sent(), run.stderr]).toEqual([[header], expect.stringContaining("did not take the credentials")]);
+  expect((await world.ci(archive, [], { env })).stderr).toContain("STEP_RUNNER_GIT_CREDENTIALS=user");
+  expect(server.sent()).toEqual([]);
+
   const kept = JSON.stringify([snapshot(world.stateDir), snapshot(world.cacheDir)]);
   expect(kept).toContain("did not take the credentials of ~/.netrc");
   expect(kept).not.toMatch(/s3cret|eW91OnMzY3JldC10b2tlbg/);

@@ -27,8 +27,9 @@ export interface CacheOptions {
    */
   readonly mirrors?: Readonly<Record<string, string>>;
   /**
-   * Whether a repository that is asked over https and answers 401 gets the credentials that the user's git has for it: those of
-   * `.netrc` and of git's credential helpers (ADR 51). They are looked for with `env`. Default: `none`.
+   * Whether a server that is asked over https and answers 401 gets the credentials that the user has for it: for a repository those
+   * of `.netrc` and of git's credential helpers, for an archive or a file those of `.netrc` (ADR 51). They are looked for with `env`.
+   * Default: `none`.
    */
   readonly gitCredentials?: "user" | "none";
   /**

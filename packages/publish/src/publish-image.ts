@@ -201,14 +201,15 @@ async function readText(answer: HttpAnswer, signal: AbortSignal | undefined): Pr
 }
 
 async function expectStatus(
-  { response, url }: HttpAnswer,
+  answer: HttpAnswer,
   { what, accepted }: { what: string; accepted: readonly number[] },
 ): Promise<void> {
+  const { response } = answer;
   if (accepted.includes(response.status)) {
     await response.body?.cancel();
     return;
   }
-  const detail = (await readText({ response, url }, undefined).catch(() => "")).slice(0, 1000);
+  const detail = (await readText(answer, undefined).catch(() => "")).slice(0, 1000);
   const code = /"code"\s*:\s*"([A-Z_]{1,40})"/.exec(detail)?.[1];
   if (response.status === 403) {
     throw new BuildError("AUTH_FAILED", `Cannot publish ${what}: the registry answered 403`, {

@@ -12,13 +12,13 @@ export const stateDir = flag.path({
 });
 
 /**
- * Whether private repositories are fetched with what the user's git knows. Where steps of others run one after the other under one
+ * Whether what is private is fetched with what the user's .netrc and git know. Where steps of others run one after the other under one
  * user, an earlier one could have written what a later fetch reads, so that it has to be asked for there (ADR 51).
  */
 function gitCredentials(byDefault: "user" | "none"): Flag<"user" | "none"> {
   return flag.choice(["user", "none"], {
     summary:
-      "Credentials for repositories that are fetched over https and that the reference has none for: those of .netrc and of git's credential helpers, or none",
+      "Credentials for what is fetched over https and the reference has none for: those of .netrc and, for repositories, of git's credential helpers, or none",
     default: byDefault,
     env: "STEP_RUNNER_GIT_CREDENTIALS",
   });

@@ -4,12 +4,13 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FetchProgress } from "../component.ts";
 import type { CacheContext } from "../context.ts";
-import { type Limits, openRemote, readBody, type Remote, request, statusError } from "@steps/transfer";
+import { type Limits, type HttpAnswer, openRemote, readBody, type Remote, statusError } from "@steps/transfer";
 import { CacheError, offlineError } from "../cache-error.ts";
 import { readIndexEntry, writeIndexEntry } from "../store/index-entry.ts";
 import type { Received } from "./blob-store.ts";
 import type { WrittenTree } from "../tree/tree-writer.ts";
 import { hasBlob, hashFile, storeBlob } from "./blob-store.ts";
+import { requestPrivate } from "./request-private.ts";
 
 export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
@@ -84,7 +85,8 @@ export async function findLatest(
   }
   const isUsable = known?.etag !== undefined && (await hasBlob(context.layout, known.resolved));
   const headers: Record<string, string> = isUsable && known?.etag !== undefined ? { "if-none-match": known.etag } : {};
-  const answer = await request(location.remote, { url: location.remote.url, headers, signal: options.signal });
+  const { remote, noun } = location;
+  const answer = await requestPrivate(context, { remote, noun, headers, signal: options.signal });
   if (answer.response.status === 304 && known !== undefined) return { sha256: known.resolved, bytes: 0 };
   const received = await receive(context, location, { ...options, answer });
   const etag = answer.response.headers.get("etag");
@@ -125,7 +127,8 @@ export async function fetchArchive(
     return 0;
   }
   if (context.isOffline) throw offline(location);
-  const answer = await request(location.remote, { url: location.remote.url, signal });
+  const { remote, noun } = location;
+  const answer = await requestPrivate(context, { remote, noun, signal });
   return (await receive(context, location, { ...options, answer, accept })).bytes;
 }
 
@@ -133,7 +136,7 @@ async function receive(
   context: CacheContext,
   location: DownloadLocation,
   options: TransferOptions & {
-    readonly answer: Awaited<ReturnType<typeof request>>;
+    readonly answer: HttpAnswer;
     readonly accept?: (received: Received) => void;
   },
 ): Promise<Received> {

@@ -15,13 +15,15 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly url: string;
   readonly response: Response;
+  /** The remote itself has answered, and no other origin has redirected on the way. */
+  readonly isOfRemote: boolean;
 }
 
 const MAX_REDIRECTS = 5;
 
 /**
  * Asks over HTTP. Redirects of a GET or HEAD are followed up to five times, to `http` and `https` only and never from `https`
- * down to `http`; credentials are sent to the origin of the remote and to no other.
+ * down to `http`; credentials are sent to the origin of the remote and to no other, and to none after a redirect that left it.
  *
  * @throws {TransferError} TRANSPORT, CANCELLED
  */
@@ -29,9 +31,12 @@ export async function request(remote: Remote, options: HttpRequest): Promise<Htt
   const { signal, body, method = "GET" } = options;
   const trusted = new URL(remote.url).origin;
   let url = new URL(options.url);
+  let isOfRemote = true;
   for (let redirects = 0; ; redirects += 1) {
     const headers = new Headers(options.headers);
-    if (remote.authorization !== undefined && url.origin === trusted) {
+    // Another server must not choose what is asked with the user's credentials.
+    isOfRemote &&= url.origin === trusted;
+    if (remote.authorization !== undefined && isOfRemote) {
       headers.set("authorization", remote.authorization);
     }
     const response = await send(url, {
@@ -43,7 +48,7 @@ export async function request(remote: Remote, options: HttpRequest): Promise<Htt
     });
     const mayFollow = method === "GET" || method === "HEAD";
     const target = mayFollow && isRedirect(response.status) ? response.headers.get("location") : null;
-    if (target === null) return { url: url.href, response };
+    if (target === null) return { url: url.href, response, isOfRemote };
     await response.body?.cancel();
     url = follow(url, target, redirects);
   }
