@@ -11,7 +11,7 @@ describe.skipIf(!hasPostgres)("a pipeline in PostgreSQL", () => {
 
   test("that is cancelled while one of its jobs fails has no job that is tried again", async () => {
     const { databaseUrl = "" } = database.options();
-    const pod = await startPod({ databaseUrl });
+    const pod = await startPod({ databaseUrl, leaseSeconds: 3600 });
     const other = await openPostgres(databaseUrl);
     const { token } = await pod.createRunner();
     const { id } = await pod.createPipeline({

@@ -10,7 +10,7 @@ describe.each(databaseKinds)("pipelines of a pod with %s", (kind) => {
   let runnerToken: string;
 
   beforeAll(async () => {
-    pod = await startPod(database.options());
+    pod = await startPod({ ...database.options(), leaseSeconds: 3600 });
     runnerToken = (await pod.createRunner()).token;
   });
 
