@@ -137,6 +137,14 @@ function reportMissingDocument(context: CompileContext, only: YamlNode): void {
     });
     return;
   }
+  if (only.kind === "list") {
+    context.report.error(only, {
+      code: "missing-document",
+      message: "This is a list of steps, and no step file",
+      hint: "For a step of these write spec: and a line of --- before them, and put the list under run:.",
+    });
+    return;
+  }
   const isSpec = only.kind === "mapping" && only.entries.has("spec");
   context.report.error(only, {
     code: "missing-document",

@@ -23,6 +23,8 @@ export interface FlagNotes {
   readonly short?: string;
   /** The heading under which `--help` shows it. Default: none; such flags stand before all headings. */
   readonly group?: string;
+  /** Names that other commands have for it: who types one of them is told this one. Default: none. */
+  readonly otherNames?: readonly string[];
 }
 
 /** A flag of a command: the one place that parsing, the environment and `--help` read. `T` is the type of its option. */

@@ -156,6 +156,12 @@ describe("parseCommandLine()", () => {
     expect(hint("--else")).toMatch(/--help lists the flags/);
   });
 
+  test("names the flag that has this name elsewhere, before one that is spelt nearly so", () => {
+    const flags = { jobs: flag.integer({ summary: "" }), only: flag.text({ summary: "", otherNames: ["job"] }) };
+    const typed = (): unknown => parseCommandLine({ ...command, flags }, ["--job", "x"], {});
+    expect(typed).toThrow(expect.objectContaining({ hint: "Did you mean --only?" }));
+  });
+
   test("gives options the types of their flags, so that a name that is wrong does not compile", () => {
     expectTypeOf<OptionsOf<typeof command.flags>>().toEqualTypeOf<{
       readonly force: boolean;

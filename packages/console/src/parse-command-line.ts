@@ -117,14 +117,16 @@ function explain(command: Command, error: Error & { code?: string }): UsageError
   const help = `${programName()} ${command.name} --help lists the flags.`;
   const unknown = /Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (unknown === undefined) return new UsageError(error.message.split(/\. |\n/)[0] as string, help);
-  const near = similarFlag(unknown.replace(/^-+/, ""), Object.keys(command.flags));
+  const near = similarFlag(unknown.replace(/^-+/, ""), command.flags);
   return new UsageError(`Unknown flag: "${unknown}"`, near === undefined ? help : `Did you mean --${near}?`);
 }
 
-/** A flag that was misspelt, or of which only the beginning was written. */
-function similarFlag(name: string, flags: readonly string[]): string | undefined {
-  const begun = flags.filter((flag) => flag.startsWith(`${name}-`));
-  return nearest(name, flags) ?? (begun.length === 1 ? begun[0] : undefined);
+/** A flag that has another name elsewhere, that was misspelt, or of which only the beginning was written. */
+function similarFlag(name: string, flags: Flags): string | undefined {
+  const names = Object.keys(flags);
+  const begun = names.filter((flag) => flag.startsWith(`${name}-`));
+  const same = names.find((flag) => flags[flag]?.otherNames?.includes(name));
+  return same ?? nearest(name, names) ?? (begun.length === 1 ? begun[0] : undefined);
 }
 
 function checkPositionals(command: Command, positionals: readonly string[]): void {

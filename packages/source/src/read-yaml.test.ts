@@ -84,6 +84,12 @@ describe("readYaml", () => {
     expect(diagnostics).toMatchObject([{ severity: "warning", code: "duplicate-key", position: { line: 3 } }]);
   });
 
+  test("reads a list whose items have several keys behind a byte order mark", () => {
+    const { documents, diagnostics } = read("\uFEFF- a: 1\r\n  b: 2\r\n- c: 3\r\n");
+    expect(diagnostics).toEqual([]);
+    expect(documents.map(toValue)).toEqual(read("- a: 1\n  b: 2\n- c: 3\n").documents.map(toValue));
+  });
+
   test("counts positions behind a byte order mark and Windows line ends", () => {
     const { diagnostics } = read("\uFEFFa: 1\r\nb: 2\r\nb: 3\r\n");
     expect(diagnostics).toMatchObject([{ code: "duplicate-key", position: { line: 3, column: 1 } }]);

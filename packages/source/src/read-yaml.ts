@@ -148,6 +148,8 @@ function parseTokens(source: Source, report: Report): readonly CST.Token[] | und
   };
   for (const lexeme of lexer.lex(source.text)) {
     take(parser.next(lexeme));
+    // The parser takes a byte order mark for text before the first item, whose keys would stand one column further right.
+    if (lexeme === "\uFEFF") parser["atNewLine"] = true;
     const at = { source, offset: parser.offset, length: 1 };
     // The stack holds the document and the scalar too.
     if (parser.stack.length > MAX_DEPTH + 2) {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { defineCommand, flag, type OptionsOf, UsageError } from "@steps/console";
 import { print, terminalOf } from "@steps/console/terminal";
 import { CompileError } from "@steps/engine";
@@ -9,6 +10,8 @@ import { openEngine } from "../open-engine.ts";
 import { gitFlags, readReference } from "../flags/reference-argument.ts";
 import { fetchFlags } from "../flags/run-flags.ts";
 import { StopSignals } from "../signals.ts";
+import { isCiFile } from "../files/find-files.ts";
+import { isWorkflow } from "../input/is-workflow.ts";
 
 const flags = {
   format: flag.choice(["text", "json"], { summary: "The form of the answer", default: "text" }),
@@ -37,6 +40,8 @@ export const explain = defineCommand({
 });
 
 async function run(options: Options, [named]: readonly string[]): Promise<number> {
+  if (named !== undefined && (isCiFile(named) || isWorkflow({ format: "auto" }, named)) && existsSync(named))
+    throw new UsageError(`"${named}" holds jobs, not steps`, `step-runner pipeline ${named} --list shows them.`);
   const reference = readReference(options, named);
   if (reference === undefined) throw new UsageError("No step is named", "Name one: step-runner explain ./step");
   await using engine = openEngine(options);

@@ -12,7 +12,7 @@ import { absolute } from "../files/absolute.ts";
 import { projectStores, storeInputs, sweepStores } from "../files/job-stores.ts";
 import { isJobWanted, printExplanation } from "../input/is-job-wanted.ts";
 import { givenVariables } from "../input/given-variables.ts";
-import { findCiFile } from "../input/load-ci-file.ts";
+import { namedCiFile } from "../input/load-ci-file.ts";
 import { jobFlags } from "../input/read-job.ts";
 import { readJudgedJob } from "../input/read-judged-job.ts";
 import { needsFlags } from "../flags/needs-flags.ts";
@@ -86,8 +86,9 @@ export const local = defineCommand({
   run,
 });
 
-async function run(given: Options, [path = findCiFile()]: readonly string[]): Promise<number> {
+async function run(given: Options, [named]: readonly string[]): Promise<number> {
   requireTerminal(given);
+  const path = namedCiFile(named, "job-name");
   const options = withFileVariables(given);
   if (options.needs && !options.explain)
     return (await import("../pipeline/run-with-needs.ts")).runWithNeeds(options, path);

@@ -1,5 +1,5 @@
 import { defineCommand } from "@steps/console";
-import { findCiFile } from "../input/load-ci-file.ts";
+import { namedCiFile } from "../input/load-ci-file.ts";
 import { pipelineFlags } from "../pipeline/pipeline-flags.ts";
 import { runPipelineFile } from "../pipeline/run-pipeline-file.ts";
 import { settingsOfCall } from "../settings/settings-of-call.ts";
@@ -26,5 +26,5 @@ export const pipeline = defineCommand({
     ["step-runner pipeline --file-variable KUBECONFIG=kube.yml", "give all jobs a variable of type file"],
     ["step-runner pipeline ci.yml --report junit > report.xml", "write a report"],
   ],
-  run: (options, [path = findCiFile()]) => runPipelineFile(withFileVariables(options), path),
+  run: (options, [path]) => runPipelineFile(withFileVariables(options), namedCiFile(path, "only")),
 });

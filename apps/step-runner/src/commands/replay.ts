@@ -12,7 +12,7 @@ import { type ReplayFlags, replayFlags } from "../replay/replay-flags.ts";
 import { ReplaySession } from "../replay/replay-session.ts";
 import { replayPipeline } from "../replay/replay-pipeline.ts";
 import { formatReplayReport, replayReportJson } from "../replay/replay-report.ts";
-import { readTraceText, stateOf } from "../traces/find-trace.ts";
+import { inFile, readTraceText, stateOf } from "../traces/find-trace.ts";
 import { writeTrace } from "../traces/write-trace.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
@@ -47,9 +47,9 @@ async function run(options: ReplayFlags, [path = ""]: readonly string[]): Promis
   if (!isPipelineTrace(text)) {
     if (options.job !== undefined)
       throw new UsageError("--job is given", `"${path}" is the trace of one job, not of a pipeline.`);
-    return runOne(options, await decodeTrace(text), path);
+    return runOne(options, await inFile(path, () => decodeTrace(text)), path);
   }
-  const pipeline = await decodePipelineTrace(text);
+  const pipeline = await inFile(path, () => decodePipelineTrace(text));
   assertPipelineReplayable(pipeline);
   return options.job === undefined
     ? runAll(options, pipeline, path)

@@ -64,8 +64,12 @@ async function run(options: Options, named: readonly string[]): Promise<number> 
   const cases = all.filter((one) => one.name.includes(name));
   if (cases.length === 0)
     throw new UsageError(
-      name === "" ? "There is no case" : `No case has "${name}" in its name`,
-      `There are ${all.length} cases.`,
+      name === ""
+        ? `There are no cases in ${named.length === 0 ? "." : named.join(", ")}`
+        : `No case has "${name}" in its name`,
+      name === ""
+        ? "step-runner init writes a step with a test that shows the form."
+        : `There are ${all.length} cases.`,
     );
   const { testCases } = await import("../testing/test-cases.ts");
   const { formatSummary, formatResult, countResults } = await import("../testing/format-results.ts");

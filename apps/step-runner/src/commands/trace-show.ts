@@ -21,6 +21,7 @@ import { jobsOf } from "../traces/trace-jobs.ts";
 const flags = {
   logs: flag.boolean({ summary: "Print what the steps have written, or the one named as STEP with those below it" }),
   job: flag.text({
+    otherNames: ["job-name", "only"],
     placeholder: "NAME",
     summary: "Show only this job of a pipeline, or this one of its instances",
   }),

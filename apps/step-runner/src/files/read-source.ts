@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
+import { UsageError } from "@steps/console";
 import type { Source } from "@steps/model/diagnostic";
 import { decodeSource, decodeUtf8 } from "@steps/model/utf8";
 
-/** The text of a file, or of standard input for `-`. @throws {StepsError} TEXT_INVALID if it is not UTF-8 */
+/**
+ * The text of a file, or of standard input for `-`.
+ *
+ * @throws {StepsError} TEXT_INVALID if it is not UTF-8
+ * @throws {UsageError} if it is a folder
+ */
 export function readText(path: string): string {
   return decodeUtf8(nameOf(path), readBytes(path));
 }
@@ -17,5 +23,10 @@ function nameOf(path: string): string {
 }
 
 function readBytes(path: string): Uint8Array {
-  return readFileSync(path === "-" ? 0 : path);
+  try {
+    return readFileSync(path === "-" ? 0 : path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EISDIR") throw error;
+    throw new UsageError(`"${nameOf(path)}" is a folder, and not a file`);
+  }
 }

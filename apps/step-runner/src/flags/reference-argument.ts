@@ -36,12 +36,12 @@ export function parseArgument(written: string): StepReference {
   const parsed = parseReference(text);
   const isHere = existsSync(text);
   // Nobody calls a repository or an image like a file of steps.
-  if (!isHere && isReferenceProblem(parsed) && /^[^:@]+\.(?:ya?ml|json|txtpb|textproto)$/i.test(text))
+  const isFileName = /^[^:@]+\.(?:ya?ml|json|txtpb|textproto)$/i.test(text);
+  if (isHere && !/^\.{0,2}\//.test(text) && (isFileName || isReferenceProblem(parsed)))
+    return parseArgument(`./${text}`);
+  if (!isHere && isReferenceProblem(parsed) && isFileName)
     throw new UsageError(`There is no file "${text}"`, meant(text));
-  if (isReferenceProblem(parsed)) {
-    const hint = isHere ? `There is "${text}" here: write ./${text}.` : (meant(text) ?? parsed.hint);
-    throw new UsageError(parsed.message, hint);
-  }
+  if (isReferenceProblem(parsed)) throw new UsageError(parsed.message, meant(text) ?? parsed.hint);
   if (parsed.kind === "oci" && isHere && !/^oci:/i.test(text))
     throw new UsageError(
       `"${text}" names an image, and there is a file or folder of that name`,

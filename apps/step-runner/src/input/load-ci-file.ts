@@ -2,12 +2,13 @@ import type { LoadedSource } from "@steps/ci-project";
 import { UsageError } from "@steps/console";
 import type { LoadedPipeline } from "@steps/gitlab-ci/load";
 import type { Diagnostic } from "@steps/model/diagnostic";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { absolute } from "../files/absolute.ts";
 import { type MaskOptions, showDiagnostics } from "./diagnose.ts";
 import { givenVariables, readInputs } from "./given-variables.ts";
 import { loadSource, type LoadSourceOptions } from "./load-source.ts";
+import { nameJobFile } from "../files/job-files.ts";
 import { readSource } from "../files/read-source.ts";
 import { readVariablesFile } from "../situation/read-variables-file.ts";
 import type { JobOptions } from "./read-job.ts";
@@ -65,7 +66,21 @@ export function placeOf(options: LoadSourceOptions & { readonly workDir?: string
 export function findCiFile(): string {
   const found = nearestCiFile(process.cwd());
   if (found !== undefined) return relative(process.cwd(), found);
-  throw new UsageError(`There is no ${CI_FILE} here or in a folder above`, "Name the file.");
+  throw new UsageError(`There is no ${CI_FILE} here or in a folder above`, nameJobFile("."));
+}
+
+/**
+ * The file of jobs that an argument names; without one `findCiFile()` finds it. `jobFlag` is the flag of the command that names a
+ * job, for those who write a job in place of a file. @throws {UsageError} if it is a folder, or not there
+ */
+export function namedCiFile(path: string | undefined, jobFlag: string): string {
+  if (path === undefined) return findCiFile();
+  if (path === "-") return path;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw new UsageError(`"${path}" is a folder, and not a file`, nameJobFile(path));
+  if (found === undefined && !path.includes("/") && hasCiFile())
+    throw new UsageError(`There is no file "${path}"`, `If it is a job, write --${jobFlag} ${path}.`);
+  return path;
 }
 
 /** Tells whether `findCiFile()` finds a file. */

@@ -8,7 +8,11 @@ import type { CiFile } from "./load-ci-file.ts";
 
 /** Flags of commands that read a job of a CI file. */
 export const jobFlags = {
-  "job-name": flag.text({ placeholder: "NAME", summary: "The job; not needed when the file has only one" }),
+  "job-name": flag.text({
+    otherNames: ["job", "only"],
+    placeholder: "NAME",
+    summary: "The job; not needed when the file has only one",
+  }),
   variable: flag.pairs({
     summary: "A job variable that wins over that of the file; the value is taken as it stands; repeat for more",
   }),

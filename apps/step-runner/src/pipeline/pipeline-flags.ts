@@ -25,6 +25,7 @@ export const pipelineFlags = {
   ...run,
   ...grouped("Which jobs run", {
     only: flag.list({
+      otherNames: ["job", "job-name"],
       placeholder: "JOB",
       summary: "Run a job and those that it needs; one that is started by hand is started; repeat for more",
     }),
@@ -42,7 +43,10 @@ export const pipelineFlags = {
     }),
   }),
   ...grouped("What is shown", {
-    list: flag.boolean({ summary: "Show the jobs in their order, and why each is in or out; nothing is run" }),
+    list: flag.boolean({
+      otherNames: ["dry-run"],
+      summary: "Show the jobs in their order, and why each is in or out; nothing is run",
+    }),
     graph: flag.choice(["dot", "mermaid"], {
       summary: "Print the graph of the jobs for Graphviz or for Mermaid; nothing is run",
     }),

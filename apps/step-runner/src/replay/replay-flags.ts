@@ -6,7 +6,11 @@ import { fetchFlags, runFlags, stateDir } from "../flags/run-flags.ts";
 
 /** The flags of `replay`. */
 export const replayFlags = {
-  job: flag.text({ placeholder: "NAME", summary: "The job, or its instance, of a pipeline's trace" }),
+  job: flag.text({
+    otherNames: ["job-name", "only"],
+    placeholder: "NAME",
+    summary: "The job, or its instance, of a pipeline's trace",
+  }),
   "dry-run": flag.boolean({ summary: "Only show what would be used" }),
   yes: flag.boolean({ summary: "Do not ask", env: "STEP_RUNNER_YES" }),
   secret: flag.secrets({

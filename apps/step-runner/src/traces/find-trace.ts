@@ -3,7 +3,7 @@ import { UsageError } from "@steps/console";
 import { type KeptDirectory, keptDirectories, keptNamed, readKeptTrace, userDirectories } from "@steps/engine/runs";
 import { nearest } from "@steps/model/diagnostic";
 import { shortDigest } from "@steps/model/digest";
-import { decodeShown, type decodeTrace, encodeTrace } from "@steps/trace";
+import { decodeShown, type decodeTrace, encodeTrace, TraceError } from "@steps/trace";
 import { decodePipelineTrace, encodePipelineTrace, isPipelineTrace } from "@steps/trace/pipeline";
 import { absolute } from "../files/absolute.ts";
 import { readText } from "../files/read-source.ts";
@@ -30,7 +30,7 @@ export function stateOf({ stateDir }: { readonly stateDir?: string | undefined }
  * newest run. @throws {UsageError} if there is none, or several runs are meant
  */
 export async function findTrace(named: string | undefined, stateDir: string): Promise<FoundTrace> {
-  if (named !== undefined && isReadable(named)) return readFound(readText(named));
+  if (named !== undefined && isReadable(named)) return inFile(named, () => readFound(readText(named)));
   return readKeptTrace(stateDir, named === undefined ? newest(stateDir) : theOne(named, stateDir));
 }
 
@@ -42,6 +42,16 @@ export function readTraceText(named: string, stateDir: string): string {
   if (isReadable(named) || !/^[0-9a-f]+$/i.test(named)) return readText(named);
   const kept = readKeptTrace(stateDir, theOne(named, stateDir));
   return kept.kind === "pipeline" ? encodePipelineTrace(kept.trace) : encodeTrace(kept.trace);
+}
+
+/** Reads a trace that was named; what is wrong with one of a file is said with the name of the file. */
+export async function inFile<T>(named: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof TraceError) || !isReadable(named)) throw error;
+    throw new TraceError(error.code, `${named === "-" ? "<stdin>" : named}: ${error.message}`, error);
+  }
 }
 
 /** Whether a text names a trace: a file, standard input, or a run that is kept. */

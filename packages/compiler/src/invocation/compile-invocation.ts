@@ -67,9 +67,14 @@ export function readInvocations(context: CompileContext, node: YamlNode, options
     const invocation = readInvocation(context, item, { pointer, inline });
     const name = invocation?.name ?? writtenName(item);
     if (name !== "") checkDuplicate(context, item, { name, names, i });
-    if (invocation !== undefined) invocations.push(invocation);
+    invocations.push(invocation ?? brokenItem(name));
   }
   return invocations;
+}
+
+// It keeps the place of an item that has errors: the items behind it have their own numbers, and its name is known to them.
+function brokenItem(name: string): StepInvocation {
+  return { name, step: { kind: "dynamic", text: "" }, inputs: createObject(), env: createObject() };
 }
 
 // The item may be wrong otherwise: its name still has to be taken, so that a second one is found.
