@@ -16,6 +16,11 @@ export interface Command<F extends Flags = Flags> {
     readonly max: number;
     /** The only texts that the first may be, for completion. Default: it names a file. */
     readonly choices?: readonly string[];
+    /**
+     * The arguments with which the program lists what an argument may be besides a file, for completion: each line begins with the
+     * word, and two blanks before what it is. Lines without them are none of these. Default: it is a file.
+     */
+    readonly listedBy?: string;
   };
   /** Everything after the first positional belongs to another program, so its flags count as positionals here. */
   readonly takesCommand?: boolean;

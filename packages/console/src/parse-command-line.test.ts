@@ -158,7 +158,8 @@ describe("parseCommandLine()", () => {
 
   test("names the flag that has this name elsewhere, before one that is spelt nearly so", () => {
     const flags = { jobs: flag.integer({ summary: "" }), only: flag.text({ summary: "", otherNames: ["job"] }) };
-    const typed = (): unknown => parseCommandLine({ ...command, flags }, ["--job", "x"], {});
+    const other: Command = { ...command, flags };
+    const typed = (): unknown => parseCommandLine(other, ["--job", "x"], {});
     expect(typed).toThrow(expect.objectContaining({ hint: "Did you mean --only?" }));
   });
 

@@ -28,7 +28,7 @@ export const replay = defineCommand({
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
   ],
   flags: replayFlags,
-  positionals: { min: 1, max: 1 },
+  positionals: { min: 1, max: 1, listedBy: "trace ls --limit 100" },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
     ["step-runner replay 1f0c", "run one of the runs again that trace ls lists"],

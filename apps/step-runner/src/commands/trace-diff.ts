@@ -27,7 +27,7 @@ export const traceDiff = defineCommand({
       `pipeline, whose jobs are compared by their names. Exit codes: ${EXITS}.`,
   ],
   flags,
-  positionals: { min: 2, max: 2 },
+  positionals: { min: 2, max: 2, listedBy: "trace ls --limit 100" },
   examples: [
     ["step-runner trace diff yesterday.json today.json", "see what differs between two runs"],
     ["step-runner trace diff 1f0c 77ab --ignore outputs.build.time", "two runs that are kept, but for one output"],

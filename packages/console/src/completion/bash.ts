@@ -2,6 +2,7 @@ import {
   type CompletedCommand,
   type CompletedProgram,
   firstWords,
+  hasListed,
   membersOf,
   type Values,
 } from "./completed-program.ts";
@@ -11,8 +12,8 @@ export function bashCompletion(program: CompletedProgram): string {
   const { name, identifier, commands, groups } = program;
   const grouped = groups.map((group) => [group, membersOf(commands, group).map(([word]) => word)] as const);
   return `# Completion of ${name} for bash, made by: ${name} completion bash
-_${identifier}() {
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} flags= values= kind= at=1
+${hasListed(program) ? listed(program) : ""}_${identifier}() {
+  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} flags= values= kind= listed= at=1
   local command=\${COMP_WORDS[1]} IFS=$' \\t\\n'
   COMPREPLY=()
   # In --flag=value the sign is a word of its own.
@@ -35,9 +36,27 @@ ${commands.map(commandCase).join("\n")}
     words) COMPREPLY=($(compgen -W "$values" -- "$current")) ;;
     folders) IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$current")); compopt -o filenames 2>/dev/null ;;
     files) IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null ;;
-  esac
+  esac${hasListed(program) ? `\n  if [[ -n $listed ]]; then IFS=' '; _${identifier}_listed $listed; fi` : ""}
 }
 complete -F _${identifier} ${name}
+`;
+}
+
+/** The function that adds to the names of files what the program lists. Readline shows the lines, and takes their first words. */
+function listed({ name, identifier }: CompletedProgram): string {
+  return `_${identifier}_listed() {
+  local line words=() rows=()
+  while IFS= read -r line; do
+    case $line in "$current"*'  '*) words+=("\${line%%  *}") rows+=("\${line:0:\${COLUMNS:-80}-2}") ;; esac
+  done < <(command ${name} "$@" 2>/dev/null </dev/null)
+  ((\${#words[@]} == 0)) && return
+  compopt +o filenames -o nosort 2>/dev/null
+  # Only the lists that readline prints can hold more than what is inserted.
+  case \${#words[@]}.\${#COMPREPLY[@]}.\${COMP_TYPE:-9} in
+    1.0.*|*.37|*.42) COMPREPLY=("\${words[@]}" "\${COMPREPLY[@]}") ;;
+    *) COMPREPLY=("\${rows[@]}" "\${COMPREPLY[@]}") ;;
+  esac
+}
 `;
 }
 
@@ -47,7 +66,7 @@ function secondWord(group: string, members: readonly string[]): string {
       command="${group} \${COMP_WORDS[at+1]}" ;;`;
 }
 
-function commandCase({ name, flags, argument }: CompletedCommand): string {
+function commandCase({ name, flags, argument, listedBy }: CompletedCommand): string {
   const withValues = flags.filter(({ placeholder }) => placeholder !== undefined);
   const switches = withValues.map(({ name: flag, short, values }) => {
     const patterns = short === undefined ? `--${flag}` : `--${flag}|-${short}`;
@@ -56,7 +75,7 @@ function commandCase({ name, flags, argument }: CompletedCommand): string {
   return `    '${name}')
       flags='${flags.map((flag) => `--${flag.name}`).join(" ")}'
       case $before in
-${[...switches, `        *) [[ $current == -* ]] || { ${assign(argument)}; } ;;`].join("\n")}
+${[...switches, `        *) [[ $current == -* ]] || { ${assign(argument)}${listedBy === undefined ? "" : ` listed='${listedBy}'`}; } ;;`].join("\n")}
       esac ;;`;
 }
 

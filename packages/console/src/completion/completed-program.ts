@@ -23,6 +23,8 @@ export interface CompletedCommand {
   readonly isHidden: boolean;
   readonly flags: readonly CompletedFlag[];
   readonly argument: Values;
+  /** The arguments that make the program list further words for the argument. `undefined`: there are none. */
+  readonly listedBy: string | undefined;
 }
 
 /** All that a completion script is made of. */
@@ -58,6 +60,11 @@ export function firstWords({ commands, groups }: CompletedProgram): readonly (re
   ];
 }
 
+/** Whether an argument of any command is listed by the program itself. */
+export function hasListed({ commands }: CompletedProgram): boolean {
+  return commands.some(({ listedBy }) => listedBy !== undefined);
+}
+
 /** The second words of the commands in a group, each with its summary. */
 export function membersOf(
   commands: readonly CompletedCommand[],
@@ -75,6 +82,7 @@ function completedCommand({ name, summary, isHidden, flags, positionals }: Comma
     isHidden: isHidden === true,
     flags: Object.entries(flags).map(([flagName, flag]) => completedFlag(flagName, flag)),
     argument: positionals.choices ?? (positionals.max === 0 ? "nothing" : "files"),
+    listedBy: positionals.listedBy,
   };
 }
 

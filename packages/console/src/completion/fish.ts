@@ -42,10 +42,20 @@ function wordLine(program: string, condition: string, word: string, summary: str
   return `complete -c ${program} -n '${condition}' -a ${word} -d ${quote(summary)}`;
 }
 
-function commandLines(program: string, is: string, { name, flags, argument }: CompletedCommand): readonly string[] {
+function commandLines(
+  program: string,
+  is: string,
+  { name, flags, argument, listedBy }: CompletedCommand,
+): readonly string[] {
   const begin = `complete -c ${program} -n '${is} ${name}'`;
   const own = argument === "nothing" ? [] : [`${begin}${valuesOf(argument)}`];
-  return [...own, ...flags.map((flag) => `${begin}${flagOf(flag)}`)];
+  const listed = listedBy === undefined ? [] : [`${begin} -k -a ${quote(rowsOf(program, listedBy))}`];
+  return [...own, ...listed, ...flags.map((flag) => `${begin}${flagOf(flag)}`)];
+}
+
+// A tab is what stands between a word and its description. Fish complains of a command that is not there.
+function rowsOf(program: string, listedBy: string): string {
+  return `(command -sq ${program}; and command ${program} ${listedBy} 2>/dev/null </dev/null | string replace -rf "  +" \\t)`;
 }
 
 function flagOf({ name, short, summary, placeholder, values }: CompletedFlag): string {

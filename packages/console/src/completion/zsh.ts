@@ -3,6 +3,7 @@ import {
   type CompletedFlag,
   type CompletedProgram,
   firstWords,
+  hasListed,
   membersOf,
   type Values,
 } from "./completed-program.ts";
@@ -13,7 +14,7 @@ export function zshCompletion(program: CompletedProgram): string {
   const grouped = groups.map((group) => groupCase(group, membersOf(commands, group)));
   return `#compdef ${name}
 # Completion of ${name} for zsh, made by: ${name} completion zsh
-_${identifier}() {
+${hasListed(program) ? listed(program) : ""}_${identifier}() {
   local curcontext="$curcontext" state line command
   typeset -A opt_args
   _arguments -C '1: :->command' '*:: :->arguments' '--help[Show the commands]' '--version[Show the version]' && return
@@ -37,10 +38,24 @@ ${describe(firstWords(program), "      ")}
 ${grouped.join("\n")}
   esac
   case $command in
-${commands.map(commandCase).join("\n")}
+${commands.map((command) => commandCase(command, identifier)).join("\n")}
   esac
 }
 if [[ $funcstack[1] == _${identifier} ]]; then _${identifier} "$@"; else compdef _${identifier} ${name}; fi
+`;
+}
+
+/** The function that offers what the program lists, and files. */
+function listed({ name, identifier }: CompletedProgram): string {
+  return `_${identifier}_listed() {
+  local ret=1
+  local -a rows
+  rows=(\${(M)\${(f)"$(command ${name} "$@" 2>/dev/null </dev/null)"}:#*  *})
+  rows=("\${rows[@]/  /:}")
+  ((\${#rows})) && _describe -V -t listed 'listed' rows && ret=0
+  _files && ret=0
+  return ret
+}
 `;
 }
 
@@ -58,12 +73,10 @@ ${describe(members, "          ")}
       ((CURRENT--)) ;;`;
 }
 
-function commandCase({ name, flags, argument }: CompletedCommand): string {
-  const specs = [
-    ...flags.flatMap(flagSpecs),
-    `'(- *)--help[Show the help of the command]'`,
-    `'*: :${actionOf(argument)}'`,
-  ];
+function commandCase({ name, flags, argument, listedBy }: CompletedCommand, identifier: string): string {
+  // The blank keeps the options of the completion apart from the arguments.
+  const action = listedBy === undefined ? actionOf(argument) : ` _${identifier}_listed ${listedBy}`;
+  const specs = [...flags.flatMap(flagSpecs), `'(- *)--help[Show the help of the command]'`, `'*: :${action}'`];
   return `    '${name}')
       _arguments -s ${specs.join(" \\\n        ")} ;;`;
 }
