@@ -30,10 +30,10 @@ export function adminClient({ stateDir = stateDirectory(process.env), url, admin
   const address = { url: url ?? known?.url, token: adminToken ?? known?.token };
   const { url: base, token } = address;
   if (base === undefined || token === undefined)
-    throw new PodError("POD_UNKNOWN", `There was never a pod in "${stateDir}"`, {
+    throw new PodError("POD_UNKNOWN", `No pod has listened yet in "${stateDir}"`, {
       hint:
         base === undefined
-          ? 'Start one with "pod serve", or name another one with --url or --state-dir.'
+          ? 'Start one with "pod serve", which is there after some seconds, or name another one with --url or --state-dir.'
           : "Give the token of its owner by POD_ADMIN_TOKEN.",
     });
   const root = base.replace(/\/+$/, "");

@@ -26,5 +26,6 @@ export const program: Program = {
     "The pod": ["serve", "create-runner", "runners", "router", "daemon", "create-link", "token inspect"],
     "This program": ["completion", "man"],
   },
+  ownFolder: "pod",
   permissionHint: "A pod keeps its files below XDG_STATE_HOME or HOME; --state-dir names another folder.",
 };

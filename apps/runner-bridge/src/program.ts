@@ -24,5 +24,6 @@ export const program: Program = {
     "Jobs of a GitLab": ["register", "start", "runners", "verify", "unregister"],
     "This program": ["completion", "man"],
   },
+  ownFolder: "runner-bridge",
   permissionHint: "Tokens of jobs are kept below XDG_STATE_HOME or HOME.",
 };

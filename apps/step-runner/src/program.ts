@@ -55,5 +55,6 @@ export const program: Program = {
     "For runners": ["serve", "proxy", "bootstrap"],
     "This program": ["doctor", "completion", "man"],
   },
+  ownFolder: "step-runner",
   permissionHint: "Journals and components are kept below HOME; --state-dir and --cache-dir name other places.",
 };

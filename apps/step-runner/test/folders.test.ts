@@ -34,6 +34,17 @@ describe.skipIf(!existsSync("/proc/self"))("a state directory where no folders c
     expect(ended.stderr).not.toContain("There is no file");
   });
 
+  test("is no internal error of a command that only reads, and no further complaint of one that has told it", async () => {
+    const world = createWorld();
+    const env = { HOME: "/proc/steps", XDG_STATE_HOME: "", XDG_CACHE_HOME: "" };
+    const listed = await world.run(["cache", "ls"], { env });
+    expect(listed).toMatchObject({ code: 1, stdout: "" });
+    expect(listed.stderr).toMatch(/^step-runner: Cannot use cache folder "\/proc\/steps[^\n]*\n {2}hint: [^\n]*\n$/);
+    const examined = await world.run(["doctor"], { env });
+    expect(examined.stderr).toBe("");
+    expect(examined.stdout).toContain("/proc/steps/.local/state/step-runner");
+  });
+
   test("is said for a cache directory, too", async () => {
     const world = createWorld();
     const ended = await world.run(["cache", "ls", "--cache-dir", "/proc/steps"]);

@@ -5,8 +5,10 @@ import { complain } from "./terminal.ts";
 
 /** How a program reports its own errors. */
 export interface FailureRules {
-  /** Advice on a file for which permissions are missing. */
+  /** Advice on a file of the program's own for which permissions are missing. */
   readonly permissionHint?: string;
+  /** The part of a path that only files of the program have. Default: all files have the hint. */
+  readonly ownFolder?: string;
 }
 
 /** Says what ended a command and gives its exit code: 2 for what the caller wrote, what the tables of exit codes say for our own errors, else 1. */
@@ -28,13 +30,18 @@ export function describeFailure(error: unknown, command: string, rules: FailureR
     }
     complain(
       path === undefined ? error.message : `Cannot use "${path}": ${describeCode(code)}`,
-      PERMISSIONS.has(code) ? rules.permissionHint : undefined,
+      PERMISSIONS.has(code) && isOwn(path, rules) ? rules.permissionHint : undefined,
     );
     return COMMAND_EXITS.failure.code;
   }
   // Anything else is a fault of ours, so the trace of calls is worth more than a tidy line.
   complain(`Internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return COMMAND_EXITS.failure.code;
+}
+
+// What a user has named is no matter of the program's own folders.
+function isOwn(path: string | undefined, { ownFolder }: FailureRules): boolean {
+  return path === undefined || ownFolder === undefined || path.includes(`/${ownFolder}/`);
 }
 
 const CODES: Readonly<Record<string, string>> = {

@@ -88,7 +88,7 @@ function describeFlag(name: string, flag: Flag, terminal: Terminal): string[] {
 /** The facts of a flag that are no part of its summary: what it takes, its default, its variable. */
 export function factsOf(flag: Flag): readonly string[] {
   return [
-    ...(flag.choices === undefined ? [] : [`one of ${flag.choices.join(", ")}`]),
+    ...(flag.choices === undefined ? [] : [choicesOf(flag.choices)]),
     ...(flag.default === undefined || flag.default === false ? [] : [`default ${String(flag.default)}`]),
     ...(flag.env === undefined
       ? []
@@ -125,4 +125,8 @@ function wrap(text: string, width: number, indent = ""): string {
     row += row.length > indent.length ? ` ${word}` : word;
   }
   return [...rows, row].join("\n");
+}
+
+function choicesOf(choices: readonly string[]): string {
+  return choices.length === 1 ? `only ${choices[0]}` : `one of ${choices.join(", ")}`;
 }

@@ -17,9 +17,10 @@ const commands = {
   hidden: { ...base, name: "hidden", isHidden: true, run: async () => 0 },
   broken: { ...base, name: "broken", run: async () => { throw new StepsError("VERSION_UNSUPPORTED", "It is special", { hint: "Do less." }); } },
   file: { ...base, name: "file", run: async () => { throw Object.assign(new Error("no"), { code: "EACCES", path: "/x" }); } },
+  own: { ...base, name: "own", run: async () => { throw Object.assign(new Error("no"), { code: "EACCES", path: "/home/demo/y" }); } },
 };
 const program = {
-  name: "demo", summary: "Shows it", permissionHint: "Ask somebody.",
+  name: "demo", summary: "Shows it", permissionHint: "Ask somebody.", ownFolder: "demo",
   commands: Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, async () => command])),
 };
 process.exitCode = await runProgram(program, process.argv.slice(1));
@@ -55,11 +56,12 @@ describe("runProgram", () => {
 
   test("gives an error the exit code of the table", () => {
     expect(demo("broken")).toEqual({ status: 16, stdout: "", stderr: "demo: It is special\n  hint: Do less.\n" });
-    expect(demo("file")).toEqual({
-      status: 1,
-      stdout: "",
-      stderr: 'demo: Cannot use "/x": permission denied\n  hint: Ask somebody.\n',
-    });
+  });
+
+  test("tells where its own files are when it may not use one of them, and not of any other file", () => {
+    const own = 'demo: Cannot use "/home/demo/y": permission denied\n  hint: Ask somebody.\n';
+    expect(demo("own")).toEqual({ status: 1, stdout: "", stderr: own });
+    expect(demo("file")).toEqual({ status: 1, stdout: "", stderr: 'demo: Cannot use "/x": permission denied\n' });
   });
 
   test("shows the commands of a group that is named alone, and is not content with that", () => {

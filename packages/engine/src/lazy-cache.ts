@@ -14,7 +14,9 @@ export function lazyCache(options: CacheOptions): ComponentCache {
     verify: async () => (await open()).verify(),
     collect: async (limits) => (await open()).collect(limits),
     [Symbol.asyncDispose]: async () => {
-      if (opened !== undefined) await (await opened)[Symbol.asyncDispose]();
+      // Whoever asked for a cache that cannot be opened was told why.
+      const cache = await opened?.catch(() => undefined);
+      await cache?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -79,6 +79,8 @@ export function closeRunDirectories(
   stateDir: string,
   { kind = "runs", reaper }: { readonly kind?: RunKind; readonly reaper?: Pick<Reaper, "removeTree"> | undefined } = {},
 ): void {
+  // Nothing that ran has left anything, perhaps because no folder can be made.
+  if (directories.length === 0) return;
   for (const { path } of directories) writeFileSync(join(path, "closed"), "", { mode: 0o600 });
   const { length } = readdirSync(runsDirectory(stateDir, kind));
   if (length <= KEPT_RUNS || length % SWEEP_EVERY >= directories.length) return;

@@ -16,7 +16,7 @@ type Options = OptionsOf<typeof flags>;
 
 export const doctor = defineCommand({
   name: "doctor",
-  summary: "Say what is there of all that steps may need, and what that means",
+  summary: "Check what steps may need on this machine, and say what works and what does not",
   usage: "[flags]",
   description: [
     "Looks at this program, the shell, Node.js, git, Docker or Podman, the folders of the user and the credentials for repositories and registries. Nothing is changed, and nothing is asked over the network.",

@@ -18,7 +18,7 @@ type Options = OptionsOf<typeof flags>;
 
 export const init = defineCommand({
   name: "init",
-  summary: "Begin a step in a folder: a step file, its program, and a test that passes",
+  summary: "Create a step in a folder: a step file, its program, and a test that passes",
   usage: "[FOLDER] [flags]",
   description: [
     "Without a folder and flags it asks, on a terminal; elsewhere the folder is greet. Files that are there stay as they are, unless --force is given.",

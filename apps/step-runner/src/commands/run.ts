@@ -46,7 +46,7 @@ export const run = defineCommand({
   summary: "Run a step, a list of steps, or a file with either",
   usage: "[FILE|REF|-] [flags]",
   description: [
-    "FILE is a list of steps, which run in the current directory, or a step file, which is a step of its folder; what is in it tells. " +
+    "FILE holds a list of steps, which run in the current directory, or a step, which runs as the step of the file's folder. " +
       "- is the same from standard input. The outputs are printed at the end, on standard error.",
     "REF names a step: a folder (./step, /opt/step), a git repository (host/group/project@REV, " +
       "host/group/project/-/dir@REV below its steps/ folder, git+https://host/project//dir@REV from its root), " +
