@@ -19,8 +19,11 @@ beforeAll(() => {
   for (const shell of ["bash", "zsh", "fish"])
     writeFileSync(join(dir, shell), spawnSync(COMMAND, ["completion", shell], { encoding: "utf8" }).stdout);
   writeFileSync(join(dir, ".zshrc"), ZSHRC);
-  for (const name of ["first", "second"])
-    spawnSync(COMMAND, ["run", "--json", `[{"name": "${name}", "exec": {"command": ["true"]}}]`], { env, cwd: work });
+  // They have different names, because zsh shows runs of the same description beside each other, in an order of its own.
+  for (const name of ["first.yml", "second.yml"]) {
+    writeFileSync(join(dir, name), "- {name: nothing, exec: {command: ['true']}}\n");
+    spawnSync(COMMAND, ["run", `../${name}`], { env, cwd: work });
+  }
 });
 
 // Completion prints what it would add, and the shell ends: nobody has to wait for a menu.
