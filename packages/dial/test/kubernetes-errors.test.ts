@@ -209,7 +209,7 @@ describe("the command in the pod", () => {
   test("is not waited for when it says nothing: the look is left for later", async () => {
     const server = await startServer({ onExec: () => ({ isSilent: true }) });
     const kubeconfig = await writeKubeconfig(server);
-    const stream = await dialKubernetes({ pod: "job", kubeconfig, timeoutMs: 300 })(AbortSignal.timeout(20_000));
+    const stream = await dialKubernetes({ pod: "job", kubeconfig, timeoutMs: 2000 })(AbortSignal.timeout(20_000));
     const failed = once(stream, "end").then(
       () => undefined,
       (error: unknown) => error,

@@ -32,7 +32,7 @@ describe.each(databaseKinds)("a pod with %s whose process is killed", (kind) => 
   const database = useDatabase(kind);
 
   test("gives out anew what no runner had confirmed, goes on with what one had, and has every byte of the traces", async () => {
-    const options = { ...database.options(), leaseSeconds: 2 };
+    const options = { ...database.options(), leaseSeconds: 5 };
     const stateDir = await emptyState(options.databaseUrl);
     const first = await startProcess({ ...options, stateDir });
     const { token: runner } = await first.createRunner();
