@@ -6,7 +6,7 @@ import { hasPostgres } from "@steps/testkit/postgres-server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openPostgres } from "../src/database/postgres-database.ts";
 import { useDatabase } from "./databases.ts";
-import "./pod-harness.ts";
+import { until } from "./pod-harness.ts";
 
 const READY = Buffer.from("Z\0\0\0\u0005I");
 const ENDED = fatal("57P01", "terminating connection due to administrator command");
@@ -58,5 +58,20 @@ describe.skipIf(!hasPostgres)("a connection to PostgreSQL", () => {
     expect(held).toEqual([{ one: 1 }]);
     expect(await pod.transaction(async (sql) => await sql.query(one))).toEqual([{ one: 1 }]);
     await pod.close();
+  });
+
+  test("hears nothing in what others say on the channel of hints, and goes on hearing", async () => {
+    const url = database.options().databaseUrl ?? "";
+    const [pod, other] = [await openPostgres(url), await openPostgres(url)];
+    const { promise: heard, resolve } = Promise.withResolvers<string>();
+    pod.onHint(resolve);
+    const listens = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN steps_pod'";
+    await until(async () => (await other.query(listens)).length === 2);
+    for (const said of ["no JSON", "null", '{"from":"x"}', '{"from":"x","texts":[1]}'])
+      await other.query("SELECT pg_notify('steps_pod', $1)", [said]);
+    other.hint("queue");
+    expect(await heard).toBe("queue");
+    await pod.close();
+    await other.close();
   });
 });

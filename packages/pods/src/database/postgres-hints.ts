@@ -19,7 +19,7 @@ export function openHints(settings: ClientConfig, execute: Execute): Pick<Databa
     for (const listener of listeners) listener(text);
   };
   const hear = (payload = ""): void => {
-    const { from, texts } = JSON.parse(payload) as { readonly from: string; readonly texts: readonly string[] };
+    const { from, texts } = readHints(payload);
     if (from !== self) texts.forEach(tell);
   };
   const ear = keepListening(settings, hear);
@@ -42,6 +42,17 @@ export function openHints(settings: ClientConfig, execute: Execute): Pick<Databa
       await ear();
     },
   };
+}
+
+/** What another process said. Whoever may use the database may say anything on the channel, and must not end a pod by it. */
+function readHints(payload: string): { readonly from: unknown; readonly texts: readonly string[] } {
+  try {
+    const { from, texts } = JSON.parse(payload) as { readonly from?: unknown; readonly texts?: unknown };
+    const isKnown = Array.isArray(texts) && texts.every((text) => typeof text === "string");
+    return { from, texts: isKnown ? texts : [] };
+  } catch {
+    return { from: undefined, texts: [] };
+  }
 }
 
 /** Keeps a connection of its own that listens, and makes a new one when it is lost. Gives what ends it. */
