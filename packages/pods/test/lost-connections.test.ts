@@ -60,6 +60,22 @@ describe.skipIf(!hasPostgres)("a connection to PostgreSQL", () => {
     await pod.close();
   });
 
+  test("to a server that has become read-only is given up for a new one, and its caller may come back", async () => {
+    const pod = await openPostgres(database.options().databaseUrl ?? "");
+    const create = "CREATE TABLE IF NOT EXISTS notes (note text)";
+    const inTransaction = async (): Promise<unknown> => await pod.transaction(async (sql) => await sql.query(create));
+    for (const change of [inTransaction, async () => await pod.query(create)]) {
+      // One statement after the other, so that they share a connection.
+      await pod.query("SET default_transaction_read_only = on");
+      await expect(change()).rejects.toMatchObject({
+        code: "DATABASE_UNAVAILABLE",
+        message: expect.stringContaining("read-only") as string,
+      });
+      expect(await change()).toEqual([]);
+    }
+    await pod.close();
+  });
+
   test("hears nothing in what others say on the channel of hints, and goes on hearing", async () => {
     const url = database.options().databaseUrl ?? "";
     const [pod, other] = [await openPostgres(url), await openPostgres(url)];

@@ -26,7 +26,7 @@ export class DatabaseError extends StepsError<DatabaseErrorCode> {
   override readonly name = "DatabaseError";
 }
 
-/** Whether an error says that the database could not be reached, so that the same call may do later. */
+/** Whether an error says that the database could not be reached or takes no changes, so that the same call may do later. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "DATABASE_UNAVAILABLE";
 }

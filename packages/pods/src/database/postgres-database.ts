@@ -74,6 +74,8 @@ async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Pro
     return done;
   } catch (error) {
     await client.query("ROLLBACK").catch((failure: Error) => (broken = failure));
+    // After a failover, a new connection may lead to the server that is the first one now.
+    if (codeOf(error) === READ_ONLY) broken = error as Error;
     throw error;
   } finally {
     client.off("error", lost);
@@ -87,8 +89,7 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !GIVEN_UP.has(String((error as { readonly code?: unknown } | null)?.code)))
-        throw error;
+      if (attempt === ATTEMPTS || !GIVEN_UP.has(String(codeOf(error)))) throw error;
     }
   }
 }
@@ -107,17 +108,22 @@ async function answered<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;
-    throw new DatabaseError("DATABASE_UNAVAILABLE", `The database does not answer: ${messageOf(error)}`, {
-      cause: error,
-    });
+    const problem = codeOf(error) === READ_ONLY ? "The database takes no changes" : "The database does not answer";
+    throw new DatabaseError("DATABASE_UNAVAILABLE", `${problem}: ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** The codes of SQL for a lost connection, a server that stops or starts, and too many connections; else those of the system. */
-const UNAVAILABLE = /^(?:08|57P|53300)|^E[A-Z]+$/;
+/** The code of SQL for a change at a server that takes none, as one that was the first until a failover. */
+const READ_ONLY = "25006";
+/** That, and those for a lost connection, a server that stops or starts, and too many connections; else those of the system. */
+const UNAVAILABLE = new RegExp(`^(?:08|57P|53300|${READ_ONLY})|^E[A-Z]+$`);
 
 function isConnectionFailure(error: unknown): boolean {
-  const code = (error as { readonly code?: unknown } | null)?.code;
+  const code = codeOf(error);
   if (typeof code === "string") return UNAVAILABLE.test(code);
   return error instanceof Error && /connection|timeout/i.test(error.message);
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
 }

@@ -66,7 +66,8 @@ const UNSTORABLE: ReadonlySet<unknown> = new Set(["22P05", "22021"]);
 
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (isUnavailable(error)) return unavailable("503 Service Unavailable: the database does not answer");
+  if (isUnavailable(error))
+    return unavailable("503 Service Unavailable: the database does not answer or takes no changes");
   if (isStepsError(error, "MESSAGE_TOO_LARGE")) return new HttpError(413, messageOf(error));
   if (isStepsError(error, "PIPELINE_INVALID")) return new HttpError(400, messageOf(error));
   if (isStepsError(error, "MESSAGE_INVALID")) return new HttpError(400, messageOf(error));
