@@ -119,6 +119,23 @@ describe("openJobTable()", () => {
     for (const spec of specs) expect(table.run(spec)).toBe(table.get(spec.id));
   });
 
+  test("shows jobs that began in one millisecond in the order of their ids", async () => {
+    const dir = tempDir();
+    const ids = ["B", "a", "a-1", "b", "c", "d", "e", "é"];
+    {
+      await using table = await openJobTable(tableOptions(dir));
+      await Promise.all(ids.map((id) => table.run(scriptJob(dir, "true", { id })).ended));
+    }
+    const startedAt = Date.now();
+    const jobs = join(dir, "state", "jobs");
+    for (const name of readdirSync(jobs)) {
+      const record = { ...recordOf(join(jobs, name)), startedAt };
+      writeFileSync(join(jobs, name, "job.json"), JSON.stringify(record));
+    }
+    await using table = await openJobTable(tableOptions(dir));
+    expect(table.list().map(({ id }) => id)).toEqual(ids);
+  });
+
   test("sets aside what is no job, and says so", async () => {
     const dir = tempDir();
     const ids = ["good", "torn", "empty", "array", "foreign"];

@@ -193,7 +193,12 @@ async function loadJobs(loading: Loading): Promise<TableJob[]> {
       setAside(folder, folders.damaged, log);
     }
   }
-  return jobs.toSorted((a, b) => a.info.startedAt - b.info.startedAt);
+  return jobs.toSorted(byStart);
+}
+
+/** The oldest first; those of one millisecond by their ids, since the order of a directory is any. */
+function byStart(a: TableJob, b: TableJob): number {
+  return a.record.startedAt - b.record.startedAt || (a.id < b.id ? -1 : 1);
 }
 
 interface FoundJob {
