@@ -1,8 +1,59 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exampleRun, fold } from "../test/events.ts";
-import { formatTrace } from "./index.ts";
+import { formatDuration, formatTrace } from "./index.ts";
 
 const { trace } = fold(exampleRun({ exitCode: 3, outputs: {} }));
+
+describe("formatDuration()", () => {
+  test.each([
+    [0, "0ms"],
+    [999.4, "999ms"],
+    [999.7, "1.0s"],
+    [1000, "1.0s"],
+    [59_949, "59.9s"],
+    [59_950, "1m00s"],
+    [59_960, "1m00s"],
+    [60_000, "1m00s"],
+    [119_999.9, "1m59s"],
+    [120_000, "2m00s"],
+    [3_599_900, "59m59s"],
+    [3_600_000, "60m00s"],
+  ])("writes %d ms as %s", (ms, expected) => {
+    expect(formatDuration(ms)).toBe(expected);
+  });
+
+  test("never writes as many of a unit as make the next one, nor less for a longer time", () => {
+    // The borders of the units, and what is near them.
+    const time = fc.oneof(
+      fc.double({ min: 0, max: 10_000_000, noNaN: true }),
+      fc
+        .tuple(
+          fc.constantFrom(1, 1000, 60_000, 3_600_000),
+          fc.nat(100),
+          fc.double({ min: -100, max: 100, noNaN: true }),
+        )
+        .map(([unit, count, off]) => Math.max(0, unit * count + off)),
+    );
+    fc.assert(
+      fc.property(time, time, (one, other) => {
+        const [shorter, longer] = [Math.min(one, other), Math.max(one, other)];
+        expect(readBack(formatDuration(shorter))).toBeLessThanOrEqual(readBack(formatDuration(longer)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** The milliseconds that a text says; a field that reaches its next unit is refused. */
+function readBack(text: string): number {
+  const { ms, s, min, sec } =
+    /^(?:(?<ms>\d{1,3})ms|(?<s>[1-5]?\d\.\d)s|(?<min>\d+)m(?<sec>[0-5]\d)s)$/.exec(text)?.groups ?? {};
+  if (ms !== undefined) return Number(ms);
+  if (s !== undefined) return Number(s) * 1000;
+  if (min !== undefined) return Number(min) * 60_000 + Number(sec) * 1000;
+  throw new Error(`${text} is no time`);
+}
 
 describe("formatTrace()", () => {
   test("shows the tree, the components, the outputs and what failed", () => {

@@ -124,7 +124,10 @@ export function describeVal(val: ValJson): string {
 
 /** A time in milliseconds for people: `85ms`, `3.2s`, `4m05s`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
-  return `${Math.floor(ms / 60_000)}m${String(Math.floor((ms % 60_000) / 1000)).padStart(2, "0")}s`;
+  // Rounded before the unit is chosen: 999.7 ms are not 1000ms, nor 59.96 s 60.0s.
+  if (Math.round(ms) < 1000) return `${Math.round(ms)}ms`;
+  const seconds = (ms / 1000).toFixed(1);
+  if (Number(seconds) < 60) return `${seconds}s`;
+  const wholeSeconds = Math.floor(Math.max(ms, 60_000) / 1000);
+  return `${Math.floor(wholeSeconds / 60)}m${String(wholeSeconds % 60).padStart(2, "0")}s`;
 }
