@@ -2,7 +2,7 @@ import type { StepResultJson, TraceJson } from "@steps/proto";
 import { digestOf } from "@steps/platform";
 import { TraceError } from "./error.ts";
 import { fingerprintStep, fingerprintTrace } from "./fingerprint.ts";
-import { FORMAT_VERSION } from "./record.ts";
+import { FORMAT_VERSION } from "./encode-run.ts";
 import { resultAsTrace } from "./result-as-trace.ts";
 import { stepLabel } from "./step-label.ts";
 

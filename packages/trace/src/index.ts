@@ -1,5 +1,7 @@
 // Recording a run, and the files that traces and results are. Masking, the journal and comparison have entries of their own.
-export { createRecorder, FORMAT_VERSION, type Recorder, type TraceOptions } from "./record.ts";
+export { createRecorder, type Recorder } from "./record.ts";
+export { FORMAT_VERSION } from "./encode-run.ts";
+export type { TraceOptions } from "./trace-integrity.ts";
 export { TraceError, type TraceErrorCode } from "./error.ts";
 export { createResultTree, type ResultTree } from "./result.ts";
 export {

@@ -12,11 +12,8 @@ export {
   parsePipelineJournal,
   type PipelineJournalWriter,
 } from "../pipeline/pipeline-journal.ts";
-export {
-  createPipelineRecorder,
-  PIPELINE_FORMAT_VERSION,
-  type PipelineRecorder,
-} from "../pipeline/pipeline-recorder.ts";
+export { PIPELINE_FORMAT_VERSION } from "../pipeline/encode-recorded-pipeline.ts";
+export { createPipelineRecorder, type PipelineRecorder } from "../pipeline/pipeline-recorder.ts";
 export { NameMasker, redactEnd } from "../pipeline/redact-pipeline.ts";
 export { formatPipelineMarkdown, formatTraceMarkdown } from "../show-markdown.ts";
 export { formatPipelineTrace, jobsNamed } from "../pipeline/show-pipeline.ts";

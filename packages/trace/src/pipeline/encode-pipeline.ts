@@ -3,7 +3,7 @@ import { encodeTrace, verifyTrace } from "../encode.ts";
 import { TraceError } from "../error.ts";
 import { fullName } from "./full-name.ts";
 import { fingerprintPipeline } from "./pipeline-fingerprint.ts";
-import { PIPELINE_FORMAT_VERSION } from "./pipeline-recorder.ts";
+import { PIPELINE_FORMAT_VERSION } from "./encode-recorded-pipeline.ts";
 
 /** The text of the trace of a pipeline, as `encodeTrace()` writes that of a run. */
 export function encodePipelineTrace(trace: PipelineTraceJson): string {
