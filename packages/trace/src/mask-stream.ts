@@ -1,6 +1,7 @@
 import type { Automaton } from "./automaton.ts";
+import { addHit, addSpan, concat, emit, holdFrom, mergeSpans, type Span, spansFrom } from "./mask-spans.ts";
 import type { SecretIndex } from "./secret-index.ts";
-import { createTokenScanner } from "./token-shape.ts";
+import { createTokenScanner, type TokenScanner } from "./token-shape.ts";
 
 /** Masks one stream of bytes, whatever the borders of its chunks. */
 export interface MaskStream {
@@ -13,20 +14,8 @@ export interface MaskStream {
   end(): Uint8Array;
 }
 
-const MARK: Uint8Array = Buffer.from("[MASKED]");
 const EMPTY = new Uint8Array(0);
 const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-// A wrapped text has one line break at a time; without a limit a stream of line breaks would be held back for ever.
-const MAX_BREAKS = 4;
-
-/** Offsets into the data at hand: `[start, end)` is secret. */
-interface Span {
-  start: number;
-  end: number;
-  /** It goes on with a secret whose first part ends where it starts, if there is one. */
-  joins?: boolean;
-}
 
 /** The texts to look for. */
 export interface Patterns {
@@ -49,141 +38,136 @@ export function maskBytes(bytes: Uint8Array, { automata, index }: Patterns, find
 }
 
 /** Masks a stream by patterns that may change as secrets are added. */
-export function createMaskStream(source: {
-  readonly patterns: () => Patterns;
-  readonly version: () => number;
-  readonly findsTokens?: boolean;
-}): MaskStream {
-  const scanner = source.findsTokens === true ? createTokenScanner() : undefined;
-  let tokens: Span[] = [];
-  let automata: readonly Automaton[] = [];
-  let index: SecretIndex | undefined;
-  let version = 0;
-  let states: number[] = [];
-  let held: Uint8Array = EMPTY;
-  let spans: Span[] = [];
-  let indexed: Span[] = [];
-  /** The first offset that the index has not decided about. */
-  let undecided = 0;
-  // Up to here, from the start of what is held, all belongs to a secret whose mark was written already.
-  let covered = 0;
-  /** True when the last output was a mark and nothing has followed the secret that it stands for. */
-  let isMarked = false;
+export function createMaskStream(source: PatternSource): MaskStream {
+  return new PatternMaskStream(source);
+}
 
-  const scan = (data: Uint8Array, start: number): void => {
-    automata.forEach((automaton, k) => {
+interface PatternSource {
+  readonly patterns: () => Patterns;
+  /** Grows when the patterns change. */
+  readonly version: () => number;
+  /** Whether what has the shape of a token is masked, too. */
+  readonly findsTokens?: boolean;
+}
+
+/** All offsets are from the start of what is held back. */
+class PatternMaskStream implements MaskStream {
+  readonly #source: PatternSource;
+  readonly #scanner: TokenScanner | undefined;
+  #automata: readonly Automaton[] = [];
+  #index: SecretIndex | undefined;
+  #version = 0;
+  /** The states of the automata at the end of what is held back. */
+  #states: number[] = [];
+  #held: Uint8Array = EMPTY;
+  /** The spans that the automata have found, that the index has, and that have the shape of tokens. */
+  #spans: Span[] = [];
+  #indexed: Span[] = [];
+  #tokens: Span[] = [];
+  /** The first offset that the index has not decided about. */
+  #undecided = 0;
+  /** Up to here all belongs to a secret whose mark was written already. */
+  #covered = 0;
+  /** True when the last output was a mark and nothing has followed the secret that it stands for. */
+  #isMarked = false;
+
+  constructor(source: PatternSource) {
+    this.#source = source;
+    this.#scanner = source.findsTokens === true ? createTokenScanner() : undefined;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    this.#refresh();
+    if (this.#automata.length === 0 && this.#index === undefined && this.#scanner === undefined) return chunk;
+    const start = this.#held.length;
+    const data = start === 0 ? chunk : concat([this.#held, chunk]);
+    this.#scan(data, start);
+    this.#scanIndex(data, false);
+    this.#scanTokens(data, start);
+    return this.#release(data, wholeLinesUntil(data, this.#certainUntil(data)));
+  }
+
+  end(): Uint8Array {
+    this.#refresh();
+    this.#scanIndex(this.#held, true);
+    const output = this.#release(this.#held, this.#held.length);
+    this.#states = this.#states.map(() => 0);
+    this.#spans = [];
+    this.#indexed = [];
+    this.#tokens = [];
+    this.#covered = 0;
+    this.#isMarked = false;
+    return output;
+  }
+
+  // New secrets may have begun in what is held back already: it is read again from its start.
+  #refresh(): void {
+    const version = this.#source.version();
+    if (this.#version === version) return;
+    this.#version = version;
+    const { automata, index } = this.#source.patterns();
+    this.#automata = automata;
+    this.#index = index;
+    this.#states = automata.map(() => 0);
+    this.#spans = [];
+    this.#indexed = [];
+    this.#undecided = 0;
+    this.#scan(this.#held, 0);
+  }
+
+  #scan(data: Uint8Array, start: number): void {
+    const spans = this.#spans;
+    const states = this.#states;
+    this.#automata.forEach((automaton, k) => {
       states[k] = automaton.scan(data, { start, state: states[k] as number }, (end, length) =>
         addHit(spans, { automaton, bytes: data, end, length }),
       );
     });
-  };
+  }
 
-  const scanIndex = (data: Uint8Array, isEnd: boolean): void => {
+  #scanIndex(data: Uint8Array, isEnd: boolean): void {
+    const indexed = this.#indexed;
     const add = (start: number, end: number, joins: boolean): void => addSpan(indexed, { start, end, joins });
-    undecided = index?.scan(data, { from: undecided, isEnd }, add) ?? data.length;
-  };
+    this.#undecided = this.#index?.scan(data, { from: this.#undecided, isEnd }, add) ?? data.length;
+  }
 
-  const scanTokens = (data: Uint8Array, from: number): void => {
-    scanner?.scan(data, from, (start, end, continued) => {
+  #scanTokens(data: Uint8Array, from: number): void {
+    const tokens = this.#tokens;
+    this.#scanner?.scan(data, from, (start, end, continued) => {
       const last = tokens.at(-1);
       if (!continued) tokens.push({ start, end });
       else if (last?.end === start) last.end = end;
-      else covered = end;
+      else this.#covered = end;
     });
-  };
+  }
 
-  // New secrets may have begun in what is held back already: it is read again from its start.
-  const refresh = (): void => {
-    if (version === source.version()) return;
-    version = source.version();
-    ({ automata, index } = source.patterns());
-    states = automata.map(() => 0);
-    spans = [];
-    indexed = [];
-    undecided = 0;
-    scan(held, 0);
-  };
+  /** The offset of the first byte that may still begin a secret. */
+  #certainUntil(data: Uint8Array): number {
+    let until = this.#undecided;
+    this.#automata.forEach((automaton, k) => {
+      until = Math.min(until, holdFrom(automaton, data, this.#states[k] as number));
+    });
+    return until;
+  }
 
-  const release = (data: Uint8Array, until: number): Uint8Array => {
-    undecided -= until;
-    if (spans.length === 0 && indexed.length === 0 && tokens.length === 0 && covered === 0) {
-      held = tail(data, until);
-      if (until > 0) isMarked = false;
+  /** Gives what is before an offset, and holds the rest back. */
+  #release(data: Uint8Array, until: number): Uint8Array {
+    this.#undecided -= until;
+    this.#held = tail(data, until);
+    const found = this.#spans.length + this.#indexed.length + this.#tokens.length;
+    if (found === 0 && this.#covered === 0) {
+      if (until > 0) this.#isMarked = false;
       return until === data.length ? data : data.subarray(0, until);
     }
-    const merged = mergeSpans([...spans, ...indexed, ...tokens]);
-    const emitted = emit(data, { spans: merged, until, covered, isMarked });
-    spans = spansFrom(spans, until);
-    indexed = spansFrom(indexed, until);
-    tokens = spansFrom(tokens, until);
-    covered = Math.max(0, emitted.covered - until);
-    isMarked = emitted.isMarked;
-    held = tail(data, until);
+    const spans = mergeSpans([...this.#spans, ...this.#indexed, ...this.#tokens]);
+    const emitted = emit(data, { spans, until, covered: this.#covered, isMarked: this.#isMarked });
+    this.#spans = spansFrom(this.#spans, until);
+    this.#indexed = spansFrom(this.#indexed, until);
+    this.#tokens = spansFrom(this.#tokens, until);
+    this.#covered = Math.max(0, emitted.covered - until);
+    this.#isMarked = emitted.isMarked;
     return emitted.output;
-  };
-
-  return {
-    push(chunk) {
-      refresh();
-      if (automata.length === 0 && index === undefined && scanner === undefined) return chunk;
-      const data = held.length === 0 ? chunk : concat([held, chunk]);
-      scan(data, held.length);
-      scanIndex(data, false);
-      scanTokens(data, held.length);
-      let until = undecided;
-      automata.forEach((automaton, k) => {
-        until = Math.min(until, holdFrom(automaton, data, states[k] as number));
-      });
-      return release(data, wholeLinesUntil(data, until));
-    },
-    end() {
-      refresh();
-      scanIndex(held, true);
-      const output = release(held, held.length);
-      states = states.map(() => 0);
-      spans = [];
-      indexed = [];
-      tokens = [];
-      covered = 0;
-      isMarked = false;
-      return output;
-    },
-  };
-}
-
-interface Hit {
-  readonly automaton: Automaton;
-  readonly bytes: Uint8Array;
-  readonly end: number;
-  readonly length: number;
-}
-
-function addHit(spans: Span[], { automaton, bytes, end, length }: Hit): void {
-  const start = automaton.skipsBreaks ? walkBack(bytes, { end, length }) : end - length;
-  if (start < 0) return;
-  let last = spans.at(-1);
-  let merged = start;
-  while (last !== undefined && last.end > merged && last.end <= end) {
-    merged = Math.min(merged, last.start);
-    spans.pop();
-    last = spans.at(-1);
   }
-  spans.push({ start: merged, end });
-}
-
-/** Adds a span that starts behind the start of those before it. */
-function addSpan(spans: Span[], { start, end, joins = false }: Span): void {
-  const last = spans.at(-1);
-  if (last !== undefined && (start < last.end || (joins && start === last.end))) last.end = Math.max(last.end, end);
-  else spans.push({ start, end, joins });
-}
-
-/** The offset from which bytes may still begin a secret. */
-function holdFrom(automaton: Automaton, data: Uint8Array, state: number): number {
-  const depth = automaton.depth(state);
-  if (!automaton.skipsBreaks || depth === 0) return data.length - depth;
-  const start = walkBack(data, { end: data.length, length: depth });
-  return start === -1 ? afterBreaks(data) : start;
 }
 
 // A line that has come to its end is not given in two parts, or the other stream's bytes would come between.
@@ -192,86 +176,7 @@ function wholeLinesUntil(data: Uint8Array, until: number): number {
   return until === 0 ? 0 : data.lastIndexOf(LINE_FEED, until - 1) + 1;
 }
 
-/** The offset of the `length`-th byte before `end` that is no line break; -1 if too many line breaks are between. */
-function walkBack(bytes: Uint8Array, { end, length }: { readonly end: number; readonly length: number }): number {
-  let left = length;
-  let breaks = 0;
-  for (let i = end - 1; i >= 0; i--) {
-    const byte = bytes[i];
-    if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
-      breaks += 1;
-      if (breaks > MAX_BREAKS) return -1;
-    } else {
-      breaks = 0;
-      left -= 1;
-      if (left === 0) return i;
-    }
-  }
-  return -1;
-}
-
-/** Returns the offset at which the bytes after the last long run of line breaks begin. */
-function afterBreaks(bytes: Uint8Array): number {
-  let breaks = 0;
-  for (let i = bytes.length - 1; i >= 0; i--) {
-    const isBreak = bytes[i] === LINE_FEED || bytes[i] === CARRIAGE_RETURN;
-    breaks = isBreak ? breaks + 1 : 0;
-    if (breaks > MAX_BREAKS) return i + breaks;
-  }
-  return 0;
-}
-
-/** Returns the spans that were not written yet, as offsets into the remaining bytes. */
-function spansFrom(spans: readonly Span[], from: number): Span[] {
-  return spans
-    .filter((span) => span.start >= from)
-    .map(({ start, end, joins = false }) => ({ start: start - from, end: end - from, joins }));
-}
-
-/** Sorted, and what overlaps made one. */
-function mergeSpans(spans: readonly Span[]): Span[] {
-  const merged: Span[] = [];
-  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) addSpan(merged, span);
-  return merged;
-}
-
-interface Emission {
-  readonly spans: readonly Span[];
-  readonly until: number;
-  readonly covered: number;
-  readonly isMarked: boolean;
-}
-
-/**
- * Writes `data` up to `until`, a mark for each span that starts before. Afterwards `covered` is where the last of them ends, and
- * `isMarked` whether that is where the writing ended or behind it.
- */
-function emit(
-  data: Uint8Array,
-  { spans, until, covered, isMarked }: Emission,
-): { readonly output: Uint8Array; readonly covered: number; readonly isMarked: boolean } {
-  const parts: Uint8Array[] = [];
-  let at = covered;
-  let follows = isMarked;
-  for (const { start, end, joins } of spans) {
-    if (start >= until) break;
-    if (start > at) parts.push(data.subarray(at, start));
-    if (start > at || (start === at && !(joins === true && follows))) parts.push(MARK);
-    at = Math.max(at, end);
-    follows = true;
-  }
-  if (at < until) {
-    parts.push(data.subarray(at, until));
-    follows = false;
-  }
-  return { output: concat(parts), covered: at, isMarked: follows };
-}
-
 /** A copy, since the caller may use its buffer again; `Buffer.slice()` would give a view. */
 function tail(data: Uint8Array, from: number): Uint8Array {
   return from === data.length ? EMPTY : new Uint8Array(data.subarray(from));
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
 }

@@ -1,7 +1,7 @@
 import { checkOptionNames, type OptionNames, messageOf } from "@steps/model";
 import type { Automaton } from "./automaton.ts";
 import { TraceError } from "./error.ts";
-import { createMaskStream, maskBytes, type MaskStream } from "./mask-stream.ts";
+import { createMaskStream, maskBytes, type MaskStream, type Patterns } from "./mask-stream.ts";
 import { PatternSet, type SecretOrigin } from "./pattern-set.ts";
 import { isUnmaskable } from "./secret-forms.ts";
 import { hasToken } from "./token-shape.ts";
@@ -77,15 +77,6 @@ export function createMasker(options: MaskOptions = {}): Masker {
     }
   };
 
-  const maskText = (text: string): string => {
-    const patterns = set.patterns();
-    const isSure = patterns.index === undefined && !(findsTokens && hasToken(text));
-    if (isSure && !mayHold(text, patterns.automata)) return text;
-    const bytes = Buffer.from(text);
-    const masked = maskBytes(bytes, patterns, findsTokens);
-    return masked === bytes ? text : Buffer.from(masked).toString();
-  };
-
   return {
     add: (secret, origin = "job") => add(secret, origin),
     addForm(form) {
@@ -106,7 +97,7 @@ export function createMasker(options: MaskOptions = {}): Masker {
     text(text) {
       if (isClosed) return text === "" ? "" : MASK;
       const isShort = set.isEmpty || text.length * 3 < set.minLength;
-      return isShort && !(findsTokens && hasToken(text)) ? text : maskText(text);
+      return isShort && !(findsTokens && hasToken(text)) ? text : maskText(text, set.patterns(), findsTokens);
     },
     bytes(chunk) {
       if (isClosed) return chunk.length === 0 ? chunk : Buffer.from(MASK);
@@ -120,6 +111,14 @@ export function createMasker(options: MaskOptions = {}): Masker {
       };
     },
   };
+}
+
+function maskText(text: string, patterns: Patterns, findsTokens: boolean): string {
+  const isSure = patterns.index === undefined && !(findsTokens && hasToken(text));
+  if (isSure && !mayHold(text, patterns.automata)) return text;
+  const bytes = Buffer.from(text);
+  const masked = maskBytes(bytes, patterns, findsTokens);
+  return masked === bytes ? text : Buffer.from(masked).toString();
 }
 
 /** Whether one of the patterns may be in a text: known for sure as long as that is ASCII. */
