@@ -78,19 +78,23 @@ export function createRedactor(masker: Masker): Redactor {
   return {
     masker,
     redact(event) {
-      if (event.type === "secret-found") registerFound(event, masker);
-      for (const record of marked(event)) {
-        for (const key of Object.keys(record)) {
-          registerSecrets(record[key] as RuntimeValue, masker, originOf(event));
-        }
-      }
-      for (const record of composed(event)) {
-        for (const key of Object.keys(record)) registerComposed(record[key] as RuntimeValue, masker, originOf(event));
-      }
+      registerAll(event, masker);
       const stored = applyRules(event, EVENT_RULES[event.type], context);
       return finish(event, stored as Record<string, unknown>) as JournalEvent;
     },
   };
+}
+
+/** Makes all secrets of an event known to the masker. */
+function registerAll(event: StepEvent, masker: Masker): void {
+  if (event.type === "secret-found") registerFound(event, masker);
+  const origin = originOf(event);
+  for (const record of marked(event)) {
+    for (const key of Object.keys(record)) registerSecrets(record[key] as RuntimeValue, masker, origin);
+  }
+  for (const record of composed(event)) {
+    for (const key of Object.keys(record)) registerComposed(record[key] as RuntimeValue, masker, origin);
+  }
 }
 
 // These values come from the job and from the runner; a step cannot have made them up.

@@ -40,16 +40,6 @@ export function createResultTree(): ResultTree {
   let outcome: Status | undefined;
   let outputs: Readonly<Record<string, Value>> = {};
 
-  const nodeAt = (path: string): Node => {
-    const known = nodes.get(path);
-    if (known) return known;
-    const parent = nodeAt(path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
-    const node = createNode(parent);
-    parent.children.push(node);
-    nodes.set(path, node);
-    return node;
-  };
-
   return {
     apply(event) {
       switch (event.type) {
@@ -57,22 +47,22 @@ export function createResultTree(): ResultTree {
           Object.assign(base, plainStrings(event.job.env));
           return;
         case "step-opened":
-          nodeAt(event.path).name = event.name;
+          nodeAt(nodes, event.path).name = event.name;
           return;
         case "step-planned": {
-          const node = nodeAt(event.path);
+          const node = nodeAt(nodes, event.path);
           node.plan = event;
           node.env = { ...base, ...exported, ...layersOf(node) };
           return;
         }
         case "process-starting": {
-          const node = nodeAt(event.path);
+          const node = nodeAt(nodes, event.path);
           node.process = event;
           node.env = plainStrings(event.env);
           return;
         }
         case "step-finished":
-          nodeAt(event.path).end = event;
+          nodeAt(nodes, event.path).end = event;
           Object.assign(exported, plainStrings(event.exports));
           return;
         case "run-finished":
@@ -93,6 +83,17 @@ export function createResultTree(): ResultTree {
       return { ...result, status: STATUSES[outcome], ...unlessEmpty("outputs", outputs) };
     },
   };
+}
+
+/** The node of the step with a path; those above it are made with it, up to the root, which is there. */
+function nodeAt(nodes: Map<string, Node>, path: string): Node {
+  const known = nodes.get(path);
+  if (known) return known;
+  const parent = nodeAt(nodes, path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
+  const node = createNode(parent);
+  parent.children.push(node);
+  nodes.set(path, node);
+  return node;
 }
 
 function createNode(parent: Node | undefined): Node {
