@@ -9,6 +9,7 @@ import {
 import { MAX_TEXT_LENGTH } from "@steps/source/limits";
 import { UsageError } from "@steps/console";
 import { compileAction, compileWorkflowJob, isWorkflowText, listWorkflowJobs } from "@steps/github-compiler";
+import { checkWorkflow } from "@steps/github-compiler/pipeline";
 import { checkJobs as checkAllJobs, checkRules, compileJob } from "@steps/gitlab-ci";
 import { jobNamed, type LoadedPipeline } from "@steps/gitlab-ci/load";
 import { messageOf } from "@steps/model";
@@ -123,14 +124,11 @@ function checkGithubFile(source: Source, { requiresTypes, jobName }: CheckOption
   }
   const isOther = isCiFile(source.name) || isStepFile(source.name) || isMessageFile(source.name);
   if (!isWorkflowFile(source.name) && (isOther || !isWorkflowText(source))) return undefined;
-  const { jobs, diagnostics } = listWorkflowJobs(source);
-  const chosen = jobs.filter(({ id }) => jobName === undefined || id === jobName);
-  if (chosen.length === 0 && jobName !== undefined) return compileWorkflowJob(source, { jobName }).diagnostics;
-  const all = chosen.flatMap(({ id, instances }) => {
-    // The steps of a matrix are the same for all its values.
-    return compileWorkflowJob(source, { jobName: instances[0]?.choice ?? id }).diagnostics;
-  });
-  return withoutRepeated([...diagnostics, ...all]);
+  const { jobs } = listWorkflowJobs(source);
+  // The steps of a matrix are the same for all its values.
+  const chosen = jobs.find(({ id, instances }) => id === jobName || instances.some(({ choice }) => choice === jobName));
+  if (chosen === undefined && jobName !== undefined) return compileWorkflowJob(source, { jobName }).diagnostics;
+  return withoutRepeated(checkWorkflow(source, (id) => chosen === undefined || id === chosen.id));
 }
 
 // A fault of the file itself is reported for each of its jobs.

@@ -1,9 +1,11 @@
 import type { Value } from "@steps/model";
+import type { Source } from "@steps/model/diagnostic";
+import type { GithubDiagnostic } from "../action-rules.ts";
 import { UNKNOWN_MATRIX, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
 import { createReading, type Reading } from "../reading/reading.ts";
-import { compileInstance } from "../workflow/compile-job.ts";
+import { compileInstance, earlyContexts } from "../workflow/compile-job.ts";
 import { readInstances } from "../workflow/job-instances.ts";
-import type { JobEntry, WorkflowFile } from "../workflow/workflow-file.ts";
+import { type JobEntry, readWorkflow, type WorkflowFile } from "../workflow/workflow-file.ts";
 import { readWorkflowCall, type WorkflowCall } from "./check-call.ts";
 import { readCall } from "./read-call.ts";
 
@@ -25,6 +27,26 @@ export function checkJobs(
     reading.report.include(own.report.finish().filter(({ code }) => code !== "unknown-needs"));
     return call ?? [];
   });
+}
+
+/**
+ * Checks the jobs of a workflow that nobody runs, as far as that can be done without the workflows that they call. Never throws:
+ * what is wrong is a diagnostic, in the order of the text.
+ *
+ * @param isWanted whether the job with this id is checked
+ */
+export function checkWorkflow(source: Source, isWanted: (jobId: string) => boolean): readonly GithubDiagnostic[] {
+  const reading = createReading("workflow");
+  const file = readWorkflow(reading, source);
+  if (file === undefined) return reading.report.finish();
+  const contexts = earlyContexts(reading, file, {});
+  for (const job of [...file.jobs.values()].filter(({ id }) => isWanted(id))) {
+    const own = createReading("workflow");
+    readWorkflowCall(own, job);
+    checkJob(own, file, { job, contexts });
+    reading.report.include(own.report.finish());
+  }
+  return reading.report.finish();
 }
 
 function checkJob(

@@ -105,7 +105,7 @@ export function compileInstance(
     strategy: { ...instance.strategy },
     matrix: instance.matrix ?? null,
   };
-  const facts = readJobFacts(reading, chosen, contexts);
+  const facts = readJobFacts(reading, { ...chosen, contexts, isInPipeline });
   const outputs = readTexts(reading, childOf(job.value, "outputs"), {
     what: `"outputs" of the job`,
     at: "job-outputs",

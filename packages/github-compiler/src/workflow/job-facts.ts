@@ -98,11 +98,17 @@ export function checkJobKeys(reading: Reading, { job }: ChosenJob, isInPipeline:
   return true;
 }
 
+/** A job whose facts are read. */
+interface FactsOf extends ChosenJob {
+  readonly contexts: Contexts;
+  /** Whether the other jobs of the workflow run too. */
+  readonly isInPipeline: boolean;
+}
+
 /** Reads what surrounds the steps of a job. */
 export function readJobFacts(
   reading: Reading,
-  { job, instance }: ChosenJob,
-  contexts: Contexts,
+  { job, instance, contexts, isInPipeline }: FactsOf,
 ): Omit<WorkflowJob, "workflowName" | "outputs"> {
   const at = (key: string): ReturnType<typeof childOf> => childOf(job.value, key);
   const ifNode = at("if");
@@ -113,7 +119,7 @@ export function readJobFacts(
     name: instance.name,
     matrix: instance.matrix,
     runsOn: readRunsOn(reading, at("runs-on"), { key: job.key, contexts }),
-    needs: readNeeds(reading, job.value, contexts),
+    needs: readNeeds(reading, job.value, isInPipeline || contexts["needs"] !== UNKNOWN_NEEDS),
     if: condition,
     verdict: judgeJob(reading, { node: ifNode, condition, contexts }),
     timeoutMinutes: readTimeout(reading, job.value, contexts),
@@ -121,12 +127,12 @@ export function readJobFacts(
   };
 }
 
-function readNeeds(reading: Reading, job: YamlMapping, contexts: Contexts): readonly string[] {
+function readNeeds(reading: Reading, job: YamlMapping, areRun: boolean): readonly string[] {
   const node = childOf(job, "needs");
   if (node === undefined) return [];
   const items = node.kind === "list" ? node.items : [node];
   const ids = items.map((item) => textOf(reading, item, `An item of "needs"`) ?? "").filter((id) => id !== "");
-  if (ids.length === 0 || contexts["needs"] !== UNKNOWN_NEEDS) return ids;
+  if (ids.length === 0 || areRun) return ids;
   const message = `The jobs that this one needs are not run: ${ids.slice(0, 20).map(quote).join(", ")}`;
   reading.report.note(node, {
     code: "key-not-honoured",
