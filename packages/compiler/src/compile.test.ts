@@ -69,14 +69,13 @@ describe("step files of each generation", () => {
     expect(specDefinition).toBeUndefined();
     expect(summary(diagnostics)).toEqual([
       "error unknown-key 3:1",
-      "error missing-key 4:7",
       "error unknown-key 4:8",
       "error invalid-name 5:7",
       "error wrong-type 5:17",
       "error conflicting-keys 6:1",
     ]);
     expect(diagnostics[0]?.hint).toBe('Did you mean "env"?');
-    expect(diagnostics[2]?.hint).toBe('Did you mean "command"?');
+    expect(diagnostics[1]?.hint).toBe('Did you mean "command"?');
   });
 
   test("makes unknown keys warnings when it is lenient, but not keys it cannot honour", () => {
@@ -238,11 +237,7 @@ describe("compileInput", () => {
   test("places errors in JSON", () => {
     const text =
       '{\n\t"run": [\n\t\t{"name": "a", "scrpt": "echo"},\n\t\t{"step": {"protocol": "git", "url": "ftp://h/p", "version": "v"}}\n\t]\n}';
-    expect(summary(input(text).diagnostics)).toEqual([
-      "error missing-key 3:3",
-      "error unknown-key 3:17",
-      "error invalid-reference 4:12",
-    ]);
+    expect(summary(input(text).diagnostics)).toEqual(["error unknown-key 3:17", "error invalid-reference 4:12"]);
   });
 
   test.each([

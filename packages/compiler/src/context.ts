@@ -2,7 +2,7 @@ import type { UsedName } from "@steps/expression/names";
 import { checkOptionNames, type OptionNames, type Value } from "@steps/model";
 import type { SpecDefinition } from "@steps/model/definition";
 import type { Position } from "@steps/model/diagnostic";
-import { type KeyTable, OWN_KEY, unknownKeyHint } from "@steps/source/keys";
+import { isMisspelt, type KeyTable, OWN_KEY, unknownKeyHint } from "@steps/source/keys";
 import {
   describeNode,
   type Places,
@@ -190,4 +190,22 @@ export function checkKeys(context: CompileContext, node: YamlMapping, table: Key
       hint: unknownKeyHint(name, table),
     }));
   }
+}
+
+/** Keys of which a mapping has none, the table of all its keys, and the report of it. */
+interface MissingKeys {
+  readonly table: KeyTable;
+  readonly missing: readonly string[];
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Reports that a mapping has none of some keys, unless `checkKeys()` has reported an error that advises one of them. */
+export function reportMissing(
+  context: CompileContext,
+  node: YamlMapping,
+  { table, missing, ...problem }: MissingKeys,
+): void {
+  if (context.options.isLenient !== true && isMisspelt(node.entries.keys(), missing, table)) return;
+  context.report.error(node, { code: "missing-key", ...problem });
 }

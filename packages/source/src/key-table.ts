@@ -64,6 +64,26 @@ export function unknownKeyHint(name: string, { known, hints }: Pick<KeyTable, "k
   return near === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${near}"?`;
 }
 
+/** More unknown keys than a person writes are not looked at for a misspelling. */
+const MAX_COMPARED = 50;
+
+/**
+ * Whether an unknown key of a mapping is advised to be one of those that are missing, so that one report says both.
+ *
+ * @param given the keys of the mapping
+ * @param missing the known keys of which there is none
+ */
+export function isMisspelt(
+  given: Iterable<string>,
+  missing: readonly string[],
+  { known, hints = {} }: Pick<KeyTable, "known" | "hints">,
+): boolean {
+  const unknown = [...given].filter(
+    (name) => !known.includes(name) && !OWN_KEY.test(name) && !Object.hasOwn(hints, name),
+  );
+  return unknown.slice(0, MAX_COMPARED).some((name) => missing.includes(nearest(name, known) ?? ""));
+}
+
 /** Makes a rule of what holds if a condition holds, and of what holds if it does not. */
 export function implies(condition: JsonSchema, consequence: JsonSchema, otherwise?: JsonSchema): JsonSchema {
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, in an object that nobody awaits

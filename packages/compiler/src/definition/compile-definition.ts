@@ -16,6 +16,7 @@ import {
   asValue,
   checkKeys,
   type CompileContext,
+  reportMissing,
   withKeys,
   wrongType,
 } from "../context.ts";
@@ -47,7 +48,7 @@ export function readDefinition(
   const definition = asMapping(context, node, "The definition", "Write exec: or run:.");
   if (definition === undefined) return undefined;
   context.places.set(pointer, definition);
-  checkKeys(context, definition, context.acceptsBaseline ? BASELINE_DEFINITION_KEYS : DEFINITION_KEYS);
+  checkKeys(context, definition, definitionKeys(context));
   const kind = readKind(context, definition);
   const env = readEnv(context, definition);
   const inherited = readInheritEnv(context, definition);
@@ -60,6 +61,10 @@ export function readDefinition(
   const isParallel = kind === "parallel" || isBaselineParallel(context, definition);
   const steps = readSteps(context, definition, { pointer, inline, list: childOf(definition, kind) });
   return { ...steps, ...(isParallel ? { isParallel } : {}), env, ...inherited };
+}
+
+function definitionKeys({ acceptsBaseline }: CompileContext): KeyTable {
+  return acceptsBaseline ? BASELINE_DEFINITION_KEYS : DEFINITION_KEYS;
 }
 
 type Kind = (typeof DEFINITION_KINDS)[number];
@@ -86,8 +91,9 @@ function readKind(context: CompileContext, definition: YamlMapping): Kind | unde
     // The baseline leaves out an empty list.
     if (context.acceptsBaseline && type === "steps") return "steps";
     if (type !== "later") {
-      context.report.error(definition, {
-        code: "missing-key",
+      reportMissing(context, definition, {
+        table: definitionKeys(context),
+        missing: DEFINITION_KINDS,
         message: "The definition does not say what to do",
         hint: "Write exec: with a command, or run: with a list of steps.",
       });
@@ -155,12 +161,13 @@ function readExec(context: CompileContext, node: YamlNode, pointer: string): Omi
   const nothing = { type: "exec", command: [] } as const;
   const exec = asMapping(context, node, "exec", "Write exec: {command: [program, argument]}.");
   if (exec === undefined) return nothing;
-  checkKeys(context, exec, context.acceptsBaseline ? BASELINE_EXEC_KEYS : EXEC_KEYS);
+  const table = context.acceptsBaseline ? BASELINE_EXEC_KEYS : EXEC_KEYS;
+  checkKeys(context, exec, table);
   const workDir = readWorkDir(context, exec, pointer);
   const times = { ...readTime(context, exec, "timeout"), ...readTime(context, exec, "cancel_timeout") };
   const command = childOf(exec, "command");
   if (command === undefined) {
-    context.report.error(exec, { code: "missing-key", message: "exec has no command" });
+    reportMissing(context, exec, { table, missing: ["command"], message: "exec has no command" });
     return nothing;
   }
   return {

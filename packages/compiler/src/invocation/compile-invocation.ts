@@ -10,7 +10,7 @@ import { readInputs } from "./compile-inputs.ts";
 import { readReference } from "../reference/compile-reference.ts";
 import type { InlineSpec } from "../reference/inline-spec.ts";
 import { readScript } from "./compile-script.ts";
-import { asMapping, asString, checkKeys, type CompileContext, withKeys } from "../context.ts";
+import { asMapping, asString, checkKeys, type CompileContext, reportMissing, withKeys } from "../context.ts";
 import { readEnv } from "../texts/compile-env.ts";
 import { FINALLY_KEYS } from "../keys/definition-keys.ts";
 import { readAction, readActionInputs, readUpstreamAction } from "./compile-action.ts";
@@ -113,8 +113,9 @@ function readInvocation(
   checkKeys(context, item, isInline ? tables.inline : tables.invocation);
   if (kinds.length > 1) reportConflict(context, item, kinds);
   if (kind === undefined) {
-    context.report.error(item, {
-      code: "missing-key",
+    reportMissing(context, item, {
+      table: tables.invocation,
+      missing: KIND_KEYS,
       message: "The step does not say what to do",
       hint: "Write one of step:, func:, script:, exec:, run: and parallel:.",
     });

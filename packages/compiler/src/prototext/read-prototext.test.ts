@@ -97,7 +97,7 @@ describe("compilePrototext()", () => {
 
   test("says where a message is no definition", () => {
     const { diagnostics } = compile('type: exec\nexec { comand: "ls" }\n');
-    expect(diagnostics[1]).toMatchObject({
+    expect(diagnostics[0]).toMatchObject({
       code: "unknown-key",
       hint: 'Did you mean "command"?',
       position: { line: 2, column: 8 },

@@ -13,7 +13,7 @@ import { literalOf } from "../reading/texts.ts";
 import { type RunDefaults, shellOf } from "../steps/compile-run.ts";
 import { compileSteps } from "../steps/compile-steps.ts";
 import { type ChosenJob, chooseInstance } from "./choose-instance.ts";
-import { checkJobKeys, readJobFacts, type WorkflowJob } from "./job-facts.ts";
+import { checkJobKeys, isMisspeltIn, readJobFacts, type WorkflowJob } from "./job-facts.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 import { readWorkflowInputs } from "./workflow-inputs.ts";
 import { type CompileWorkflowJobOptions, WORKFLOW_OPTION_NAMES, type WorkflowOptions } from "./workflow-options.ts";
@@ -129,6 +129,9 @@ function defineJob(reading: Reading, file: WorkflowFile, parts: JobParts): SpecD
   // `github` is made by whoever runs the job.
   const { strategy = null, matrix = null, needs = null, inputs = null, vars = null } = contexts;
   const defaults = { ...readDefaults(reading, file.root), ...readDefaults(reading, value, contexts) };
+  const steps = isMisspeltIn(value, "steps")
+    ? []
+    : compileSteps(reading, childOf(value, "steps"), { parent: chosen.job.key, defaults });
   return {
     spec: {
       inputs: createObject(),
@@ -141,7 +144,7 @@ function defineJob(reading: Reading, file: WorkflowFile, parts: JobParts): SpecD
     },
     definition: {
       type: "steps",
-      steps: compileSteps(reading, childOf(value, "steps"), { parent: chosen.job.key, defaults }),
+      steps,
       env: readEnv(reading, file, value),
       outputs,
       github: {

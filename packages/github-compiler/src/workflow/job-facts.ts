@@ -1,5 +1,6 @@
 import { childOf, type YamlMapping } from "@steps/source";
 import { type Contexts, toText } from "@steps/github-language";
+import { isMisspelt } from "@steps/source/keys";
 import { createObject, type Value } from "@steps/model";
 import { quote } from "@steps/model/diagnostic";
 import { evaluateAt, UNKNOWN_NEEDS } from "../reading/evaluate.ts";
@@ -98,6 +99,11 @@ export function checkJobKeys(reading: Reading, { job }: ChosenJob, isInPipeline:
   return true;
 }
 
+/** Whether a key that the job does not have was reported as an unknown one, with it as the advice. */
+export function isMisspeltIn(job: YamlMapping, name: string): boolean {
+  return !job.entries.has(name) && isMisspelt(job.entries.keys(), [name], { known: KEYS });
+}
+
 /** A job whose facts are read. */
 interface FactsOf extends ChosenJob {
   readonly contexts: Contexts;
@@ -118,7 +124,7 @@ export function readJobFacts(
     id: job.id,
     name: instance.name,
     matrix: instance.matrix,
-    runsOn: readRunsOn(reading, at("runs-on"), { key: job.key, contexts }),
+    runsOn: isMisspeltIn(job.value, "runs-on") ? [] : readRunsOn(reading, at("runs-on"), { key: job.key, contexts }),
     needs: readNeeds(reading, job.value, isInPipeline || contexts["needs"] !== UNKNOWN_NEEDS),
     if: condition,
     verdict: judgeJob(reading, { node: ifNode, condition, contexts }),

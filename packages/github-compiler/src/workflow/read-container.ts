@@ -1,3 +1,4 @@
+import { isMisspelt } from "@steps/source/keys";
 import type { YamlNode } from "@steps/source";
 import { type Contexts, type ExpressionPlace, hasExpression } from "@steps/github-language";
 import { createObject, mapObject, type Value } from "@steps/model";
@@ -66,7 +67,8 @@ function readMapping(reading: Reading, node: YamlNode, place: ContainerPlace): V
     } else container[name] = templateOf(reading, value, { what: of, at }) ?? "";
   }
   if (container["image"] === undefined) {
-    reading.report.error(node, { code: "missing-key", message: `${what} has no "image"` });
+    const isElsewhere = node.kind === "mapping" && isMisspelt(node.entries.keys(), ["image"], { known });
+    if (!isElsewhere) reading.report.error(node, { code: "missing-key", message: `${what} has no "image"` });
     return undefined;
   }
   return isEmptyImage(reading, node, { image: container["image"], contexts }) ? undefined : container;

@@ -26,6 +26,8 @@ interface State {
 
 /** Keys at the top that are no job although nothing says so. */
 const NO_JOBS: ReadonlySet<string> = new Set([...GLOBAL_KEYWORDS, "$schema"]);
+/** More keys than a person writes are not looked at for a misspelling. */
+const MAX_COMPARED = 50;
 const WORK = ["script", "run", "trigger"] as const;
 
 /** Makes the jobs of a merged configuration, with what they inherit, one for each instance. What is wrong is reported. */
@@ -99,10 +101,13 @@ function withDefaults(
 function reportNoJob(name: string, { key, value }: YamlEntry, why: string, report: CiReport): void {
   report.error(key, () => {
     const guess = nearest(name, GLOBAL_KEYWORDS);
+    const keys = isMapping(value) ? [...value.entries.keys()].slice(0, MAX_COMPARED) : [];
+    const misspelt = keys.find((own) => nearest(own, WORK) !== undefined);
     return {
       code: value.kind === "mapping" ? "missing-script" : "invalid-job",
       message: `${quote(name)} is neither a keyword nor a job: ${why}`,
-      hint: guess === undefined ? undefined : `Did you mean "${guess}"?`,
+      hint:
+        guess !== undefined ? `Did you mean "${guess}"?` : misspelt && `Is ${quote(misspelt)} one of them, misspelt?`,
     };
   });
 }
