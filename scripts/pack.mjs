@@ -1,9 +1,10 @@
 // Packs the command as one executable, which holds the program, its compiled code and Bun: node scripts/pack.mjs [TARGET...]
 // TARGET is linux-x64, linux-arm64, linux-x64-musl or linux-arm64-musl; without any it is that of this machine. The files lie in
 // packed/. Bun comes from npm, in the version that package.json pins and with the digest that pnpm-lock.yaml has.
+// node scripts/pack.mjs --train writes apps/step-runner/code-order.txt anew: with each release, and when Bun changes.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,6 +41,8 @@ const OPTIONS = [
   "--tsconfig-override=scripts/pack.tsconfig.json",
 ];
 
+const ORDER = join(root, "apps", "step-runner", "code-order.txt");
+
 /** The target of this machine: `linux-x64`. `undefined` where there is none. */
 export function ownTarget() {
   process.report.excludeNetwork = true;
@@ -73,38 +76,51 @@ export function packCommand(target) {
   const draft = `${path}.draft`;
   const base = installedBun(target) ?? fetchBun(target);
   mkdirSync(dirname(path), { recursive: true });
-  const scratch = mkdtempSync(join(tmpdir(), "steps-pack-"));
   try {
-    const untrained = join(scratch, "step-runner");
-    build(bun, { base: bun, file: untrained });
-    build(bun, { base, file: draft, orders: train(untrained, scratch) });
+    build(bun, { base, file: draft, order: ORDER });
     // A file that runs is never written to: those who started it go on with what it was.
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
-    rmSync(scratch, { recursive: true, force: true });
   }
   return path;
 }
 
-function build(bun, { base, file, orders = [] }) {
-  const order = orders.length === 0 ? [] : [`--bytecode-order=${orders.join(",")}`];
-  const args = [...OPTIONS, ...order, `--compile-executable-path=${base}`, "--outfile", file];
+function build(bun, { base, file, order }) {
+  const args = [...OPTIONS, `--compile-executable-path=${base}`, "--outfile", file];
+  if (order !== undefined) args.push(`--bytecode-order=${order}`);
   const env = { PATH: process.env["PATH"], TMPDIR: process.env["TMPDIR"] };
   runHere(bun, ["build", ...args, "apps/step-runner/src/main.ts"], { env });
 }
 
-// The compiled code of all functions is mapped from the file, in pages. Those that most jobs need are put side by side, so that few
-// pages hold them. The code is the same for all targets.
-function train(program, scratch) {
-  const cwd = makeProject(scratch);
-  return TRAINING["step-runner"].map(({ args, env }, index) => {
-    const order = join(scratch, `order-${index}`);
-    const variables = { PATH: process.env["PATH"], HOME: scratch, ...env, BUN_BYTECODE_ORDER_OUT: order };
-    runHere(program, args, { cwd, env: variables });
-    if (existsSync(order)) return order;
-    throw new Error(`${program} ${args.join(" ")} did not tell the order of its code`);
-  });
+/**
+ * Runs the executable of this machine on a few jobs and writes down which functions they needed. The compiled code of all functions is
+ * mapped from the file, in pages; those that most jobs need are put side by side, so that few pages hold them. They are a file of the
+ * repository since two trainings differ in a few: one commit gives one executable.
+ */
+export function trainCommand() {
+  const bun = installedBun(ownTarget());
+  const scratch = mkdtempSync(join(tmpdir(), "steps-pack-"));
+  try {
+    // A program that is in order already tells less.
+    const program = join(scratch, "step-runner");
+    build(bun, { base: bun, file: program });
+    const cwd = makeProject(scratch);
+    // With more kinds of calls than these, a short job finds its own functions farther apart.
+    const jobs = TRAINING["step-runner"].filter(({ args }) => args[0] === "ci");
+    const orders = jobs.map(({ args, env }, index) => {
+      const order = join(scratch, `order-${index}`);
+      const variables = { PATH: process.env["PATH"], HOME: scratch, ...env, BUN_BYTECODE_ORDER_OUT: order };
+      runHere(program, args, { cwd, env: variables });
+      return readFileSync(order, "utf8").split("\n");
+    });
+    const [[format]] = orders;
+    // A line is a kind and a digest. Those of functions are enough; what belongs to them would be twenty times as many lines.
+    const lines = new Set(orders.flatMap((order) => order.filter((line) => /^[FN] /.test(line))));
+    writeFileSync(ORDER, `${[format, ...lines].join("\n")}\n`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }
 
 /** Brings the Bun of another kind of machine, which npm would not install here. */
@@ -148,7 +164,10 @@ function runHere(program, args, { cwd = root, env = process.env } = {}) {
 if (process.argv[1] === self) {
   const targets = process.argv.slice(2);
   try {
-    for (const target of targets.length > 0 ? targets : [ownTarget()]) process.stdout.write(`${packCommand(target)}\n`);
+    if (targets[0] === "--train") trainCommand();
+    else
+      for (const target of targets.length > 0 ? targets : [ownTarget()])
+        process.stdout.write(`${packCommand(target)}\n`);
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;

@@ -195,7 +195,7 @@ function packedSources() {
   return [
     "scripts/pack.mjs",
     "scripts/pack.tsconfig.json",
-    "scripts/training.mjs",
+    "apps/step-runner/code-order.txt",
     "tsconfig.base.json",
     "scripts/setup.mjs",
     ".setup/install",

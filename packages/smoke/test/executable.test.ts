@@ -1,5 +1,5 @@
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { hasProgram, isFullSize, tempDir } from "@steps/testkit";
 import { describe, expect, test } from "vitest";
@@ -36,6 +36,13 @@ describe.skipIf(!isPacked)("the command as one executable", () => {
     expect(names.filter((name) => !/^(?:libc|libm|libdl|libpthread|ld-linux-.*)\.so\.\d$/.test(name ?? ""))).toEqual(
       [],
     );
+  });
+
+  test("is the same, bit for bit, when it is made again", () => {
+    const before = readFileSync(command);
+    const made = spawnSync("node", ["scripts/pack.mjs"], { cwd: root, encoding: "utf8" });
+    expect(made, made.stderr).toMatchObject({ status: 0, stdout: `${command}\n` });
+    expect(readFileSync(command).equals(before)).toBe(true);
   });
 
   test.skipIf(process.arch !== "x64" || !hasProgram("qemu-x86_64-static"))("starts on a processor without AVX", () => {
