@@ -1,14 +1,14 @@
-import { readdir, rename, utimes, writeFile } from "node:fs/promises";
+import { rename, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makePrivateFolder } from "@steps/platform";
 import { systemCode } from "../error.ts";
 import { conflict } from "../http/http-error.ts";
 import type { OnNote } from "../options.ts";
 import type { CacheEntry } from "./cache-entry.ts";
-import { ARCHIVE, createEntryReader, entryPath, formatMeta, META, versionPath } from "./cache-entry.ts";
-import { discardEntry } from "./discard-entry.ts";
+import { ARCHIVE, entryPath, formatMeta, META } from "./cache-entry.ts";
 import { evict } from "./evict.ts";
-import { isPlainFolder, openPrivateFolder, removeAll } from "./files.ts";
+import { openPrivateFolder, removeAll } from "./files.ts";
+import { SavedEntries } from "./saved-entries.ts";
 import type { SealedFile } from "./upload.ts";
 import type { WorkFolder } from "./work-folder.ts";
 
@@ -36,41 +36,18 @@ export async function openCacheStore(options: {
   const { scope, work, onNote } = options;
   const root = join(options.dir, "entries");
   await openPrivateFolder(root);
-
-  const readEntry = createEntryReader(root);
-  const read = async (relative: string): Promise<CacheEntry | undefined> => {
-    const entry = await readEntry(relative);
-    if (entry !== "damaged") return entry;
-    onNote("cache-damaged", `Ignored and removed a saved cache that is damaged: "${relative}"`);
-    await discardEntry(join(root, relative), work.path);
-    return undefined;
-  };
-  /** Removes a path that is neither a folder nor missing: a link would lead saves and lookups elsewhere. */
-  const clear = async (relative: string): Promise<void> => {
-    const path = join(root, relative);
-    if ((await isPlainFolder(path)) || !(await discardEntry(path, work.path))) return;
-    onNote("cache-damaged", `Removed what is no folder of saved caches: "${relative}"`);
-  };
-  const clearWay = async (version: string): Promise<void> => {
-    await clear(dirname(versionPath(scope, version)));
-    await clear(versionPath(scope, version));
-  };
-  const readAll = async (version: string): Promise<CacheEntry[]> => {
-    const names = await namesIn(join(root, versionPath(scope, version)));
-    const entries = await Promise.all(names.map((name) => read(join(versionPath(scope, version), name))));
-    return entries.filter((entry) => entry !== undefined).toSorted(byAge);
-  };
+  const entries = new SavedEntries({ root, scope, trash: work.path, onNote });
   return {
     has: async (key, version) => {
-      await clearWay(version);
-      return (await read(entryPath(scope, version, key))) !== undefined;
+      await entries.clearWay(version);
+      return (await entries.read(entryPath(scope, version, key))) !== undefined;
     },
     find: async (keys, version) => {
-      await clearWay(version);
+      await entries.clearWay(version);
       let all: CacheEntry[] | undefined;
       for (const key of keys) {
-        const exact = await read(entryPath(scope, version, key));
-        if (exact === undefined) all ??= await readAll(version);
+        const exact = await entries.read(entryPath(scope, version, key));
+        if (exact === undefined) all ??= await entries.ofVersion(version);
         const found = exact ?? all?.find((entry) => startsWith(entry.key, key));
         if (found === undefined) continue;
         await touch(found);
@@ -78,19 +55,9 @@ export async function openCacheStore(options: {
       }
       return undefined;
     },
-    list: async (keyPrefix) => {
-      const entries: CacheEntry[] = [];
-      for (const name of await namesIn(join(root, dirname(versionPath(scope, ""))))) {
-        const folder = join(dirname(versionPath(scope, "")), name);
-        await clear(folder);
-        const found = await Promise.all((await namesIn(join(root, folder))).map((key) => read(join(folder, key))));
-        const there = found.filter((entry) => entry !== undefined);
-        entries.push(...there.filter((entry) => startsWith(entry.key, keyPrefix)));
-      }
-      return entries.toSorted(byAge);
-    },
+    list: async (keyPrefix) => (await entries.all()).filter((entry) => startsWith(entry.key, keyPrefix)),
     publish: async ({ key, version }, file) => {
-      await clearWay(version);
+      await entries.clearWay(version);
       const dir = join(root, entryPath(scope, version, key));
       const entry: CacheEntry = { key, version, scope, size: file.size, createdAtMs: nextTime(), dir };
       const staged = await work.makeDir();
@@ -129,19 +96,6 @@ async function touch(entry: CacheEntry): Promise<void> {
   const now = new Date();
   // It may just have been evicted; the download will say so.
   await utimes(join(entry.dir, META), now, now).catch(() => undefined);
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function byAge(left: CacheEntry, right: CacheEntry): number {
-  return right.createdAtMs - left.createdAtMs;
 }
 
 function startsWith(key: string, prefix: string): boolean {
