@@ -5,9 +5,10 @@ import type { HttpContext, Route } from "../http/context.ts";
 import { badRequest, notFound, tooLarge } from "../http/http-error.ts";
 import { parseContentRange } from "../http/ranges.ts";
 import { sendFile, sendJson } from "../http/send.ts";
+import type { ServiceLimits } from "../options.ts";
 import { openPlainFile } from "../store/files.ts";
 import { checkArtifactName, itemSegments } from "./artifact-name.ts";
-import type { ArtifactParts, ArtifactProtocol } from "./artifact-v4.ts";
+import type { ArtifactParts, ArtifactProtocol } from "./artifact-protocol.ts";
 import type { Container } from "./container.ts";
 import { createContainer } from "./container.ts";
 import { md5Check } from "./md5-check.ts";
@@ -28,29 +29,19 @@ export function createArtifactV3(parts: ArtifactParts, baseUrl: string): Artifac
     if (container === undefined) throw notFound("There is no container of this number");
     return container;
   };
-  const describe = (container: Container): Record<string, unknown> => ({
-    containerId: container.id,
-    name: container.name,
-    type: "actions_storage",
-    size: container.isPublished() ? container.bytes() : -1,
-    signedContent: null,
-    fileContainerResourceUrl: containerUrl(baseUrl, container.id),
-    url: `${baseUrl}_apis/pipelines/workflows/${scopePart(parts.runId)}/artifacts`,
-  });
+  const described = (container: Container): Record<string, unknown> => describe(container, baseUrl, parts.runId);
   const routes: Route[] = [
     {
       method: "POST",
       path: ARTIFACTS,
       handle: async ({ request, response, limits }) => {
-        const { Name: name } = await readJsonObject(request, limits.maxJsonBytes);
-        if (typeof name !== "string") throw badRequest(`"Name" is not a text`);
-        checkArtifactName(name);
+        const name = await readName(request, limits);
         // Several uploads may add to one artifact.
         const before = byName(name);
         if (before === undefined && containers.size >= limits.maxArtifacts) throw tooLarge("Too many artifacts");
         const container = before ?? createContainer(parts, { id: parts.registry.nextId(), name });
         containers.set(container.id, container);
-        sendJson(response, 201, describe(container));
+        sendJson(response, 201, described(container));
       },
     },
     {
@@ -61,14 +52,14 @@ export function createArtifactV3(parts: ArtifactParts, baseUrl: string): Artifac
         const container = byName(url.searchParams.get("artifactName") ?? "");
         if (container === undefined) throw notFound("There is no artifact of this name");
         await container.publish();
-        sendJson(response, 200, describe(container));
+        sendJson(response, 200, described(container));
       },
     },
     {
       method: "GET",
       path: ARTIFACTS,
       handle: async ({ response }) => {
-        const value = [...containers.values()].filter((one) => one.isPublished()).map(describe);
+        const value = [...containers.values()].filter((one) => one.isPublished()).map(described);
         sendJson(response, 200, { count: value.length, value });
       },
     },
@@ -91,6 +82,28 @@ export function createArtifactV3(parts: ArtifactParts, baseUrl: string): Artifac
     close: async () => {
       for (const container of containers.values()) await container.close();
     },
+  };
+}
+
+async function readName(
+  request: HttpContext["request"],
+  { maxJsonBytes }: Pick<ServiceLimits, "maxJsonBytes">,
+): Promise<string> {
+  const { Name: name } = await readJsonObject(request, maxJsonBytes);
+  if (typeof name !== "string") throw badRequest(`"Name" is not a text`);
+  checkArtifactName(name);
+  return name;
+}
+
+function describe(container: Container, baseUrl: string, runId: string): Record<string, unknown> {
+  return {
+    containerId: container.id,
+    name: container.name,
+    type: "actions_storage",
+    size: container.isPublished() ? container.bytes() : -1,
+    signedContent: null,
+    fileContainerResourceUrl: containerUrl(baseUrl, container.id),
+    url: `${baseUrl}_apis/pipelines/workflows/${scopePart(runId)}/artifacts`,
   };
 }
 
