@@ -1,4 +1,47 @@
-import { flag, grouped } from "@steps/console";
+import { type Flag, flag, grouped } from "@steps/console";
+
+/** The flags of pods, daemons and routers for the address that they listen on. `prefix` begins their variables: `POD`. */
+export function listenFlags(
+  prefix: string,
+  { port, clients }: { readonly port: string; readonly clients: string },
+): { readonly host: Flag<string>; readonly port: Flag<number> } {
+  return {
+    host: flag.text({
+      placeholder: "ADDRESS",
+      summary: `The address to listen on; 0.0.0.0 for ${clients} on other machines`,
+      default: "127.0.0.1",
+      env: `${prefix}_HOST`,
+    }),
+    port: flag.integer({
+      summary: "The port to listen on; 0 for any that is free",
+      default: port,
+      max: 65_535,
+      env: `${prefix}_PORT`,
+    }),
+  };
+}
+
+/** The flag of pods and daemons for the database that they keep everything in. `owner` is a word for the program: `pod`. */
+export function databaseFlags(prefix: string, owner: string): { readonly database: Flag<string | undefined> } {
+  return {
+    database: flag.text({
+      placeholder: "URL",
+      summary: `A PostgreSQL for several processes of the ${owner}, postgres://…; by default one is built in`,
+      env: `${prefix}_DATABASE`,
+    }),
+  };
+}
+
+/** The flag of pods and daemons for how long they answer a request for a job later. */
+export function pollFlags(prefix: string): { readonly "poll-hold": Flag<number> } {
+  return {
+    "poll-hold": flag.duration({
+      summary: "How long a runner's request for a job waits",
+      default: "50s",
+      env: `${prefix}_POLL_HOLD`,
+    }),
+  };
+}
 
 /** The flag for the folder in which a pod keeps its files. */
 export const stateFlags = {

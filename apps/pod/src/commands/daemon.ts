@@ -11,7 +11,7 @@ import {
 import { openLog, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
 import { keepHeapSmall } from "@steps/platform/runtime";
-import { daemonStateFlags } from "../pod-flags.ts";
+import { daemonStateFlags, databaseFlags, listenFlags, pollFlags } from "../pod-flags.ts";
 import { readPods } from "../read-pods.ts";
 import { stateDirectory } from "../state-directory.ts";
 
@@ -22,35 +22,16 @@ const flags = {
       "The pods with their numbers and URLs: the file of the router; its key daemon may have flags of this command",
     env: "POD_ROUTER_CONFIG",
   }),
-  host: flag.text({
-    placeholder: "ADDRESS",
-    summary: "The address to listen on; 0.0.0.0 for routers and pods on other machines",
-    default: "127.0.0.1",
-    env: "POD_DAEMON_HOST",
-  }),
-  port: flag.integer({
-    summary: "The port to listen on; 0 for any that is free",
-    default: "8928",
-    max: 65_535,
-    env: "POD_DAEMON_PORT",
-  }),
+  ...listenFlags("POD_DAEMON", { port: "8928", clients: "routers and pods" }),
   url: flag.text({
     placeholder: "URL",
     summary: "The URL at which pods reach the daemon, if it is another one",
     env: "POD_DAEMON_URL",
   }),
-  database: flag.text({
-    placeholder: "URL",
-    summary: "A PostgreSQL for several processes of the daemon, postgres://…; by default one is built in",
-    env: "POD_DAEMON_DATABASE",
-  }),
+  ...databaseFlags("POD_DAEMON", "daemon"),
   ...daemonStateFlags,
   ...grouped("Jobs", {
-    "poll-hold": flag.duration({
-      summary: "How long a runner's request for a job waits",
-      default: "50s",
-      env: "POD_DAEMON_POLL_HOLD",
-    }),
+    ...pollFlags("POD_DAEMON"),
   }),
   ...logFlags("POD_DAEMON"),
   ...drainFlags("POD_DAEMON", {

@@ -10,6 +10,7 @@ import {
 } from "@steps/console";
 import { openLog, StopSignals } from "@steps/console/terminal";
 import { COMMAND_EXITS } from "@steps/model/exit-codes";
+import { listenFlags } from "../pod-flags.ts";
 import { readPods } from "../read-pods.ts";
 
 const flags = {
@@ -18,18 +19,7 @@ const flags = {
     summary: "The pods with their numbers and URLs, in YAML or JSON; its key router may have flags of this command",
     env: "POD_ROUTER_CONFIG",
   }),
-  host: flag.text({
-    placeholder: "ADDRESS",
-    summary: "The address to listen on; 0.0.0.0 for runners on other machines",
-    default: "127.0.0.1",
-    env: "POD_ROUTER_HOST",
-  }),
-  port: flag.integer({
-    summary: "The port to listen on; 0 for any that is free",
-    default: "8930",
-    max: 65_535,
-    env: "POD_ROUTER_PORT",
-  }),
+  ...listenFlags("POD_ROUTER", { port: "8930", clients: "runners" }),
   ...logFlags("POD_ROUTER"),
   ...grouped("Operation", {
     "metrics-listen": flag.text({

@@ -12,22 +12,11 @@ import {
 } from "@steps/console";
 import { keepHeapSmall } from "@steps/platform/runtime";
 import type { DaemonAddress } from "@steps/pods";
-import { stateFlags } from "../pod-flags.ts";
+import { databaseFlags, listenFlags, pollFlags, stateFlags } from "../pod-flags.ts";
 import { stateDirectory } from "../state-directory.ts";
 
 const flags = {
-  host: flag.text({
-    placeholder: "ADDRESS",
-    summary: "The address to listen on; 0.0.0.0 for runners on other machines",
-    default: "127.0.0.1",
-    env: "POD_HOST",
-  }),
-  port: flag.integer({
-    summary: "The port to listen on; 0 for any that is free",
-    default: "8929",
-    max: 65_535,
-    env: "POD_PORT",
-  }),
+  ...listenFlags("POD", { port: "8929", clients: "runners" }),
   url: flag.text({
     placeholder: "URL",
     summary: "The URL at which runners reach the pod, if it is another one",
@@ -40,11 +29,7 @@ const flags = {
     max: 9000,
     env: "POD_NUMBER",
   }),
-  database: flag.text({
-    placeholder: "URL",
-    summary: "A PostgreSQL for several processes of the pod, postgres://…; by default one is built in",
-    env: "POD_DATABASE",
-  }),
+  ...databaseFlags("POD", "pod"),
   ...stateFlags,
   ...grouped("Runners of the whole cluster", {
     daemon: flag.text({
@@ -59,11 +44,7 @@ const flags = {
     }),
   }),
   ...grouped("Jobs", {
-    "poll-hold": flag.duration({
-      summary: "How long a runner's request for a job waits",
-      default: "50s",
-      env: "POD_POLL_HOLD",
-    }),
+    ...pollFlags("POD"),
     lease: flag.duration({
       summary: "How long a runner has to confirm a job before another gets it",
       default: "60s",
