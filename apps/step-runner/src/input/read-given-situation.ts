@@ -2,7 +2,8 @@ import { relative } from "node:path";
 import { type GivenSituation, type LocalSituationOptions, readLocalSituation } from "@steps/ci-project";
 import { UsageError } from "@steps/console";
 import { SituationError } from "@steps/gitlab-ci/rules";
-import type { Variable } from "@steps/gitlab-ci/variables";
+import { type JobFacts, predefinedVariables, type Variable, type VariableSources } from "@steps/gitlab-ci/variables";
+import { sha256 } from "@steps/platform";
 import { absolute } from "../files/absolute.ts";
 import type { GivenOptions } from "../flags/job-flags.ts";
 import type { IncludeOptions } from "../flags/include-flags.ts";
@@ -40,6 +41,23 @@ export async function readGivenSituation(
   });
   const given = { ...local, given: new Map([...entries, ...files]), overrides };
   return { ...given, situation: withProjectFiles(options, { local: given, workDir }) };
+}
+
+/** The situation of a file, with the variables that its jobs have in it beside their own. */
+export interface FileSituation extends GivenSituation {
+  /** The variables of a job; without one those that the file itself sees. */
+  readonly sourcesOf: (job?: JobFacts) => VariableSources;
+}
+
+/** The situation of a file that was loaded, which is read if loading it did not take it. @throws {UsageError} */
+export async function situationOf(
+  options: GivenSituationOptions & Partial<IncludeOptions> & EngineFlagOptions,
+  { local, workDir }: { readonly local?: GivenSituation | undefined; readonly workDir: string },
+  path: string,
+): Promise<FileSituation> {
+  const read = local ?? (await readGivenSituation(options, { workDir, path }));
+  const { pipeline, given } = read;
+  return { ...read, sourcesOf: (job) => ({ ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given }) };
 }
 
 /** Turns what the situation cannot answer into a complaint about the flags. @throws {UsageError} */

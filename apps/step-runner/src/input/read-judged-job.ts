@@ -10,7 +10,7 @@ import type { ExecutorOptions } from "../job-containers/executor-flags.ts";
 import { type JobPlace, placeJob, withImageName } from "../job-containers/place-job.ts";
 import { type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
 import { jobNameOf, type LocalJob } from "./read-job.ts";
-import { explainSituation, type GivenSituationOptions, readGivenSituation } from "./read-given-situation.ts";
+import { explainSituation, type GivenSituationOptions, situationOf } from "./read-given-situation.ts";
 
 /** A job with where it runs and what its rules say. */
 export interface LocalJudgedJob extends LocalJob {
@@ -45,13 +45,10 @@ export async function readJudgedJob(
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
   const jobName = jobNameOf(options, file);
-  const local = file.local ?? (await readGivenSituation(options, { workDir, path }));
-  const { situation, pipeline, given, overrides } = local;
-  const { judged, diagnostics } = await judgeJob(loaded, {
-    jobName,
-    situation,
-    sources: (job) => ({ ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given }),
-  }).catch(explainSituation);
+  const { situation, pipeline, overrides, sourcesOf } = await situationOf(options, file, path);
+  const { judged, diagnostics } = await judgeJob(loaded, { jobName, situation, sources: sourcesOf }).catch(
+    explainSituation,
+  );
   const loadedJob = jobNamed(loaded, jobName);
   const jobDir = await placeOf(workDir);
   const choice =

@@ -2,12 +2,12 @@ import { dirname } from "node:path";
 import { compileJob, judgeJob } from "@steps/gitlab-ci";
 import { sortDiagnostics } from "@steps/gitlab-ci/load";
 import { planPipeline } from "@steps/gitlab-ci/pipeline";
-import { type JobFacts, predefinedVariables, type VariableSources } from "@steps/gitlab-ci/variables";
+import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { hasErrors } from "@steps/model/diagnostic";
 import { sha256 } from "@steps/platform";
 import { showDiagnostics } from "./diagnose.ts";
 import { type CiFileOptions, loadCiFile } from "./load-ci-file.ts";
-import { readGivenSituation } from "./read-given-situation.ts";
+import { situationOf } from "./read-given-situation.ts";
 import { jobNameOf, type LocalJob } from "./read-job.ts";
 
 /**
@@ -19,11 +19,7 @@ export async function readRunnerJob(options: CiFileOptions, path: string): Promi
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
   const jobName = jobNameOf(options, file);
-  const local = file.local ?? (await readGivenSituation(options, { workDir, path }));
-  const { situation, pipeline, given, overrides } = local;
-  const sourcesOf = (job?: JobFacts): VariableSources => {
-    return { ...predefinedVariables({ pipeline, job, sha256 }), pipeline: given };
-  };
+  const { situation, pipeline, given, overrides, sourcesOf } = await situationOf(options, file, path);
   const { judged, diagnostics } = await judgeJob(loaded, { jobName, situation, sources: sourcesOf });
   // Mistakes in other jobs do not matter here.
   const planned = await planPipeline(loaded, { situation, sources: sourcesOf });

@@ -9,13 +9,11 @@ import {
   readForeignNeeds,
 } from "@steps/gitlab-ci/pipeline";
 import { type LoadedPipeline, sortDiagnostics } from "@steps/gitlab-ci/load";
-import { predefinedVariables } from "@steps/gitlab-ci/variables";
 import { type Diagnostic, hasErrors } from "@steps/model/diagnostic";
-import { sha256 } from "@steps/platform";
 import { callProblems } from "../../input/call-problems.ts";
 import { showDiagnostics } from "../../input/diagnose.ts";
 import { loadCiFile } from "../../input/load-ci-file.ts";
-import { explainSituation, readGivenSituation } from "../../input/read-given-situation.ts";
+import { explainSituation, situationOf } from "../../input/read-given-situation.ts";
 import { tellIgnored } from "../../input/tell-ignored.ts";
 import { chooseJobs, idsOf } from "../choose-jobs.ts";
 import type { LocalPipeline } from "../local-pipeline.ts";
@@ -31,13 +29,12 @@ export async function readCiPipeline(options: PipelineOptions, path: string): Pr
   const file = await loadCiFile(options, path);
   if (file === undefined) return undefined;
   const { pipeline: loaded, workDir } = file;
-  const local = file.local ?? (await readGivenSituation(options, { workDir, path }));
-  const { situation, pipeline: facts, given, originUrl } = local;
+  const { situation, pipeline: facts, given, originUrl, sourcesOf } = await situationOf(options, file, path);
   const started = new Set([...options.start, ...options.only]);
   if (started.size > 0) idsOf("job", [...started], namesOf(loaded));
   const planned = await planPipeline(loaded, {
     situation,
-    sources: (job) => ({ ...predefinedVariables({ pipeline: facts, job, sha256 }), pipeline: given }),
+    sources: sourcesOf,
     hasDelays: options.delay,
     isStarted: ({ name, groupName }) => started.has(name) || started.has(groupName),
   }).catch(explainSituation);
