@@ -123,6 +123,18 @@ export async function openPipelineContext(
     shells: options.shellOnFailure ? new FailureShells() : undefined,
     project,
     stateDir,
+    ...foldersOf(project, { workspaces, pool }),
+    ...listenersOf({ pool, recording, view }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** Gives the folders that jobs run in. `pool`: the copies of the project; `undefined` where jobs run in the project itself. */
+function foldersOf(
+  project: string,
+  { workspaces, pool }: { readonly workspaces: Workspaces; readonly pool: WorkspacePool | undefined },
+): Pick<PipelineContext, "workspaceOf" | "makeFolder" | "inWorkspace" | "prepareWorkspace"> {
+  return {
     workspaceOf: (workDir) => {
       const root = workspaces.rootOf(workDir);
       return root === undefined ? undefined : { root, projectDir: project };
@@ -130,17 +142,29 @@ export async function openPipelineContext(
     makeFolder: () => workspaces.next(),
     inWorkspace: (work, signal) => (pool === undefined ? work(project) : pool.use(work, signal)),
     prepareWorkspace: () => pool?.prepare(),
-    onPlanned: (jobs, jobPath) => {
+  };
+}
+
+/** Tells the record, the terminal and the pool of copies what happens in the pipeline. */
+function listenersOf({
+  pool,
+  recording,
+  view,
+}: Pick<PipelineContext, "recording" | "view"> & { readonly pool: WorkspacePool | undefined }): Pick<
+  PipelineContext,
+  "onPlanned" | "onEvent"
+> {
+  return {
+    onPlanned: (jobs, path) => {
       pool?.expect({ undecided: jobs.length });
-      recording.planned(jobs, jobPath);
+      recording.planned(jobs, path);
     },
-    onEvent: (event, jobPath) => {
+    onEvent: (event, path) => {
       if (event.type === "job-decided") pool?.expect({ waiting: event.instances.length, undecided: -1 });
       if (event.type === "instance-started") pool?.expect({ waiting: -1 });
-      view.onEvent(event, jobPath);
-      recording.onEvent(event, jobPath);
+      view.onEvent(event, path);
+      recording.onEvent(event, path);
     },
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
