@@ -1,7 +1,7 @@
 import type { Automaton } from "./automaton.ts";
 import { addHit, addSpan, concat, emit, holdFrom, mergeSpans, type Span, spansFrom } from "./mask-spans.ts";
 import type { SecretIndex } from "./secret-index.ts";
-import { createTokenScanner, type TokenScanner } from "./token-shape.ts";
+import type { TokenScanner, TokenShapes } from "./token-shape.ts";
 
 /** Masks one stream of bytes, whatever the borders of its chunks. */
 export interface MaskStream {
@@ -23,10 +23,10 @@ export interface Patterns {
   readonly index?: SecretIndex | undefined;
 }
 
-/** Masks all of some bytes, with `findsTokens` also what has the shape of a token; the input itself when nothing is found. */
-export function maskBytes(bytes: Uint8Array, { automata, index }: Patterns, findsTokens = false): Uint8Array {
+/** Masks all of some bytes, also what has the shape of one of the tokens; the input itself when nothing is found. */
+export function maskBytes(bytes: Uint8Array, { automata, index }: Patterns, tokens?: TokenShapes): Uint8Array {
   const spans: Span[] = [];
-  if (findsTokens) createTokenScanner().scan(bytes, 0, (start, end) => spans.push({ start, end }));
+  tokens?.scanner().scan(bytes, 0, (start, end) => spans.push({ start, end }));
   for (const automaton of automata) {
     automaton.scan(bytes, { start: 0, state: 0 }, (end, length) => addHit(spans, { automaton, bytes, end, length }));
   }
@@ -46,8 +46,8 @@ interface PatternSource {
   readonly patterns: () => Patterns;
   /** Grows when the patterns change. */
   readonly version: () => number;
-  /** Whether what has the shape of a token is masked, too. */
-  readonly findsTokens?: boolean;
+  /** The tokens whose shapes are masked, too. */
+  readonly tokens?: TokenShapes | undefined;
 }
 
 /** All offsets are from the start of what is held back. */
@@ -73,7 +73,7 @@ class PatternMaskStream implements MaskStream {
 
   constructor(source: PatternSource) {
     this.#source = source;
-    this.#scanner = source.findsTokens === true ? createTokenScanner() : undefined;
+    this.#scanner = source.tokens?.scanner();
   }
 
   push(chunk: Uint8Array): Uint8Array {

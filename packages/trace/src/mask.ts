@@ -4,7 +4,7 @@ import { TraceError } from "./error.ts";
 import { createMaskStream, maskBytes, type MaskStream, type Patterns } from "./mask-stream.ts";
 import { PatternSet, type SecretOrigin } from "./pattern-set.ts";
 import { isUnmaskable } from "./secret-forms.ts";
-import { hasToken } from "./token-shape.ts";
+import { createTokenShapes, type TokenShapes } from "./token-shape.ts";
 
 export type { SecretOrigin } from "./pattern-set.ts";
 
@@ -46,14 +46,19 @@ export interface MaskOptions {
    * digits and `-._=` after it go. Default: false.
    */
   readonly masksTokens?: boolean;
+  /**
+   * Further prefixes of tokens that are masked with GitLab's own; without `masksTokens` they mean nothing. The caller sees to it that
+   * they are few and short. Default: none.
+   */
+  readonly tokenPrefixes?: readonly string[];
 }
 
-const OPTION_NAMES: OptionNames<MaskOptions> = { masksTokens: true };
+const OPTION_NAMES: OptionNames<MaskOptions> = { masksTokens: true, tokenPrefixes: true };
 
 /** A masker that knows no secret yet. */
 export function createMasker(options: MaskOptions = {}): Masker {
   checkOptionNames("createMasker()", options, OPTION_NAMES);
-  const findsTokens = options.masksTokens === true;
+  const tokens = options.masksTokens === true ? createTokenShapes(options.tokenPrefixes) : undefined;
   const known = new Set<string>();
   const refused = new Set<string>();
   const set = new PatternSet();
@@ -97,14 +102,14 @@ export function createMasker(options: MaskOptions = {}): Masker {
     text(text) {
       if (isClosed) return text === "" ? "" : MASK;
       const isShort = set.isEmpty || text.length * 3 < set.minLength;
-      return isShort && !(findsTokens && hasToken(text)) ? text : maskText(text, set.patterns(), findsTokens);
+      return isShort && tokens?.mayHold(text) !== true ? text : maskText(text, set.patterns(), tokens);
     },
     bytes(chunk) {
       if (isClosed) return chunk.length === 0 ? chunk : Buffer.from(MASK);
-      return set.isEmpty && !findsTokens ? chunk : maskBytes(chunk, set.patterns(), findsTokens);
+      return set.isEmpty && tokens === undefined ? chunk : maskBytes(chunk, set.patterns(), tokens);
     },
     stream() {
-      const stream = createMaskStream({ patterns: () => set.patterns(), version: () => set.version, findsTokens });
+      const stream = createMaskStream({ patterns: () => set.patterns(), version: () => set.version, tokens });
       return {
         push: (chunk) => (isClosed ? new Uint8Array(0) : stream.push(chunk)),
         end: () => (isClosed ? new Uint8Array(0) : stream.end()),
@@ -113,11 +118,11 @@ export function createMasker(options: MaskOptions = {}): Masker {
   };
 }
 
-function maskText(text: string, patterns: Patterns, findsTokens: boolean): string {
-  const isSure = patterns.index === undefined && !(findsTokens && hasToken(text));
+function maskText(text: string, patterns: Patterns, tokens: TokenShapes | undefined): string {
+  const isSure = patterns.index === undefined && tokens?.mayHold(text) !== true;
   if (isSure && !mayHold(text, patterns.automata)) return text;
   const bytes = Buffer.from(text);
-  const masked = maskBytes(bytes, patterns, findsTokens);
+  const masked = maskBytes(bytes, patterns, tokens);
   return masked === bytes ? text : Buffer.from(masked).toString();
 }
 

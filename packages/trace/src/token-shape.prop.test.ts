@@ -59,3 +59,47 @@ describe("tokens in streams", () => {
     );
   });
 });
+
+/** Masks a text by the rule itself: whatever follows a prefix is masked as far as it has the characters of a token. */
+function maskedByRule(input: string, prefixes: readonly string[]): string {
+  const isMasked = new Set<number>();
+  for (const prefix of prefixes) {
+    for (let at = input.indexOf(prefix); at !== -1; at = input.indexOf(prefix, at + 1)) {
+      for (let i = at + prefix.length; /[\w.=-]/.test(input[i] ?? ""); i++) isMasked.add(i);
+    }
+  }
+  let out = "";
+  for (let i = 0; i < input.length; i++) {
+    if (!isMasked.has(i)) out += input[i];
+    else if (!isMasked.has(i - 1)) out += "[MASKED]";
+  }
+  return out;
+}
+
+describe("tokens with further prefixes", () => {
+  const own = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "-", ":", "g", "l"), minLength: 1, maxLength: 5 }), {
+    maxLength: 5,
+  });
+  const input = fc.array(fc.constantFrom("a", "b", "-", ":", "gl", "glpat-", "aab:", " ", "é"), { maxLength: 40 });
+
+  test("are what the rule says, at any border of chunks, also where prefixes overlap", () => {
+    fc.assert(
+      fc.property(input, own, fc.array(fc.nat(9), { maxLength: 20 }), (parts, tokenPrefixes, cuts) => {
+        const text = parts.join("");
+        const expected = maskedByRule(text, ["glpat-", ...tokenPrefixes]);
+        const masker = createMasker({ masksTokens: true, tokenPrefixes });
+        expect(masker.text(text)).toBe(expected);
+        const bytes = Buffer.from(text);
+        const mask = masker.stream();
+        const out: Uint8Array[] = [];
+        let at = 0;
+        for (const size of [...cuts, bytes.length]) {
+          out.push(Buffer.from(mask.push(Uint8Array.from(bytes.subarray(at, at + size)))));
+          at += size;
+        }
+        expect(Buffer.concat([...out, mask.end()]).toString()).toBe(expected);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

@@ -78,3 +78,34 @@ describe("tokens by their shape", () => {
     expect(first + rest.join("")).toBe("glpat-[MASKED] e");
   });
 });
+
+describe("tokens with further prefixes", () => {
+  const prefixes = ["acme-", "a-acme-", "my tok:", "tok:", "glpat-", "a+(b*", ""];
+  const create = (): ReturnType<typeof createMasker> => createMasker({ masksTokens: true, tokenPrefixes: prefixes });
+
+  test.each([
+    ["acme-Ab0_-.= b", "acme-[MASKED] b"],
+    ["glpat-a,glrt-b,_gitlab_session=c", "glpat-[MASKED],glrt-[MASKED],_gitlab_session=[MASKED]"],
+    ["a-acme-x acme- acme", "a-acme-[MASKED] acme- acme"],
+    ["my tok:abc tok:é", "my tok:[MASKED] tok:é"],
+    ["glpat-xtok:abc", "glpat-[MASKED]:[MASKED]"],
+    ["acme-acme-acme-", "acme-[MASKED]"],
+    ["a+(b*x aab ab", "a+(b*[MASKED] aab ab"],
+    ["é acme-x", "é acme-[MASKED]"],
+    ["ACME-abc", "ACME-abc"],
+  ])("%j becomes %j, however it is cut", (text, expected) => {
+    expect(create().text(text)).toBe(expected);
+    expect(Buffer.from(create().bytes(Buffer.from(text))).toString()).toBe(expected);
+    const stream = create().stream();
+    const out = Array.from(text, (char) => Buffer.from(stream.push(Buffer.from(char))).toString());
+    expect(out.join("") + Buffer.from(stream.end()).toString()).toBe(expected);
+  });
+
+  test("leave the borders of writes, and a chunk without a token as it is", () => {
+    const stream = create().stream();
+    const out = ["x ac", "me-", "ab", "cd e"].map((part) => Buffer.from(stream.push(Buffer.from(part))).toString());
+    expect(out).toEqual(["x ac", "me-", "[MASKED]", " e"]);
+    const chunk = Buffer.from("nothing here but an acme of acm");
+    expect(create().stream().push(chunk)).toBe(chunk);
+  });
+});

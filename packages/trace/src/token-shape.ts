@@ -1,3 +1,5 @@
+import { type Automaton, createAutomaton } from "./automaton.ts";
+
 /**
  * Finds tokens of GitLab by their shape: a known prefix, and after it as many letters, digits and `-._=` as there are. GitLab's
  * runner masks these in logs that it writes itself, not in logs that come to it finished, as ours do.
@@ -8,6 +10,14 @@ export interface TokenScanner {
    * `continued` part of one whose beginning was in the bytes before.
    */
   scan(bytes: Uint8Array, start: number, onToken: OnToken): void;
+}
+
+/** The shapes of tokens to look for. */
+export interface TokenShapes {
+  /** Whether a text may hold such a token; when false, it holds none. */
+  mayHold(text: string): boolean;
+  /** A scanner for one stream of bytes. It holds nothing back: what is before a token is never part of one. */
+  scanner(): TokenScanner;
 }
 
 type OnToken = (start: number, end: number, continued: boolean) => void;
@@ -31,17 +41,62 @@ const MAX_SHORT = 1024;
 // One of so many bytes may start a prefix; where more do, a plain loop is faster than a call for each.
 const BYTES_PER_CALL = 64;
 
+/**
+ * The shapes of GitLab's tokens, and of those that begin with further prefixes. All prefixes are found, wherever they overlap, in a
+ * time that grows with the bytes alone.
+ */
+export function createTokenShapes(further: readonly string[] = []): TokenShapes {
+  const own = [...new Set(further)].filter((prefix) => prefix !== "" && !PREFIXES.includes(prefix));
+  if (own.length === 0) return { mayHold: hasToken, scanner: createTokenScanner };
+  const automaton = createAutomaton([...PREFIXES, ...own].map((prefix) => Buffer.from(prefix)));
+  return { mayHold: (text) => holdsPrefix(automaton, text), scanner: () => createPrefixScanner(automaton) };
+}
+
 const isTokenByte = new Uint8Array(256);
 for (const byte of Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._="))
   isTokenByte[byte] = 1;
 
 /** Whether a text holds such a token. */
-export function hasToken(text: string): boolean {
+function hasToken(text: string): boolean {
   return text.length >= MIN_LENGTH && (text.includes(START) || text.includes(SESSION)) && SHAPE.test(text);
 }
 
-/** A scanner for one stream of bytes. It holds nothing back: what is before a token is never part of one. */
-export function createTokenScanner(): TokenScanner {
+/** Known for sure as long as the text is ASCII. */
+function holdsPrefix(automaton: Automaton, text: string): boolean {
+  let isFound = false;
+  const state = automaton.scanText(text, () => {
+    isFound = true;
+  });
+  return state === -1 || isFound;
+}
+
+/** A scanner for any prefixes. One may hold others, or end within a token that another one begins. */
+function createPrefixScanner(automaton: Automaton): TokenScanner {
+  let state = 0;
+  let isInside = false;
+  let isBegun = false;
+  return {
+    scan(bytes, start, onToken) {
+      let readTo = start;
+      const read = (from: number): void => {
+        let end = from;
+        while (end < bytes.length && isTokenByte[bytes[end] as number] === 1) end += 1;
+        if (end > from) onToken(from, end, isBegun);
+        readTo = end;
+        isInside = end === bytes.length;
+        isBegun = isInside && (isBegun || end > from);
+      };
+      if (isInside) read(start);
+      state = automaton.scan(bytes, { start, state }, (end) => {
+        // A prefix within a token that was read begins none of its own.
+        if (end >= readTo) read(end);
+      });
+    },
+  };
+}
+
+/** A scanner for GitLab's own prefixes, which is faster than one for any. */
+function createTokenScanner(): TokenScanner {
   /** The end of the stream so far, where it may begin a prefix. */
   let partial = "";
   let isInside = false;
