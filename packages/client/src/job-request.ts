@@ -51,6 +51,11 @@ export interface JobRequest {
    */
   readonly grants?: Readonly<Record<string, string>>;
   readonly maskedValues?: readonly string[];
+  /**
+   * The starts of tokens, as `glpat-`, that are masked with those of GitLab: whatever letters, digits and `-._=` follow one of them.
+   * At most 15, each of 1 to 64 characters of printable ASCII. Default: none.
+   */
+  readonly tokenMaskPrefixes?: readonly string[];
   /** The runner's notes on the job before it begins; they are the first notes of the trace. At most 100. */
   readonly notes?: readonly JobNote[];
   /**
@@ -95,6 +100,7 @@ export function toRunRequest(job: JobRequest): RunRequest {
     inputs: Object.fromEntries(inputs),
     secrets: { ...job.grants },
     maskedValues: [...(job.maskedValues ?? [])],
+    tokenMaskPrefixes: [...(job.tokenMaskPrefixes ?? [])],
     notes: (job.notes ?? []).map((note) => ({ ...note })),
     sections: { ...job.sections },
     timeout: job.timeoutMs === undefined ? undefined : toDuration(job.timeoutMs),

@@ -42,6 +42,7 @@ const REQUEST_NAMES: OptionNames<JobRequest> = {
   inputs: true,
   grants: true,
   maskedValues: true,
+  tokenMaskPrefixes: true,
   notes: true,
   sections: true,
   timeoutMs: true,

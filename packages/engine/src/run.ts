@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly github?: GithubOptions;
   /** Whether what has the shape of one of GitLab's tokens (`glpat-…`) is masked too, after its prefix. Default: yes. */
   readonly maskTokens?: boolean;
+  /** Further prefixes of tokens, masked in the same way; few and short ones. Default: none. */
+  readonly tokenPrefixes?: readonly string[];
   /** How long the whole job may take, in milliseconds. Default: as long as it needs. */
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: 10 seconds. */
@@ -112,6 +114,7 @@ const OPTION_NAMES: OptionNames<RunOptions> = {
   job: true,
   github: true,
   maskTokens: true,
+  tokenPrefixes: true,
   timeoutMs: true,
   graceMs: true,
   hurry: true,
@@ -136,7 +139,10 @@ export async function run(
   const job = withMarkedGrants(options.job);
   const directory = createRunDirectory(context.stateDir);
   await using journal = new JournalFile(directory.journal, context.traceSync, createJournal);
-  const masker = createMasker({ masksTokens: options.maskTokens !== false });
+  const masker = createMasker({
+    masksTokens: options.maskTokens !== false,
+    tokenPrefixes: options.tokenPrefixes ?? [],
+  });
   for (const secret of job.maskedValues ?? []) masker.add(secret);
   const failed = new AbortController();
   const recording = new Recording(journal, masker, hooks, () => failed.abort());

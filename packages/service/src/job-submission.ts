@@ -32,6 +32,8 @@ export interface JobSubmission {
   readonly timeoutMs?: number;
   /** How long a cancelled step has between TERM and KILL, in milliseconds. Default: that of the service. */
   readonly graceMs?: number;
+  /** Prefixes of tokens that are masked with those of GitLab. Default: none. */
+  readonly tokenPrefixes?: readonly string[];
   /** The caller's notes on the run before it begins. Default: none. */
   readonly notes?: NonNullable<RunOptions["notes"]>;
   /** The lines that head the sections of the log, by the names of the job's own steps. Default: there are no sections. */

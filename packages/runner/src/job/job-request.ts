@@ -8,6 +8,7 @@ import type { RunnerConfig } from "../config/runner-config.ts";
 import type { JobFolders } from "../executors/executor.ts";
 import { shortToken } from "../executors/job-paths.ts";
 import { RUNNER_VERSION, systemName } from "../runner-info.ts";
+import { describeLeft, readTokenPrefixes } from "./token-prefixes.ts";
 
 /** A job and its surroundings. */
 export interface CompiledFor {
@@ -36,6 +37,8 @@ export function makeRequest(job: CompiledFor): MadeRequest {
   const { specDefinition, variables, secrets, sections } = compiled.job;
   const hasCache = Object.hasOwn(specDefinition.spec.inputs, "cache_dir");
   const { timeout } = payload.runner_info;
+  const prefixes = readTokenPrefixes(payload.features.token_mask_prefixes);
+  const warning = describeLeft(prefixes);
   return {
     request: {
       definition: JSON.stringify(encodeSpecDefinition(specDefinition)),
@@ -46,6 +49,10 @@ export function makeRequest(job: CompiledFor): MadeRequest {
       grants: secrets,
       inputs: hasCache ? { cache_dir: folders.cacheDir ?? `${folders.projectDir}.cache` } : {},
       maskedValues: [payload.token],
+      tokenMaskPrefixes: prefixes.taken,
+      ...(warning === undefined
+        ? {}
+        : { notes: [{ level: "warning", code: "token-mask-prefixes", message: warning }] }),
       ...(payload.features.trace_sections ? { sections } : {}),
       timeoutMs: timeout === 0 ? 2 * HOUR_MS : timeout * 1000,
     },

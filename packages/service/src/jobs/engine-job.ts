@@ -34,7 +34,7 @@ const MAX_FILE_NAME = 200;
  */
 export function createEngineJob(submission: JobSubmission, options: EngineJobOptions): EngineJob {
   const { folder, maxLogBytes, hurry } = options;
-  const { job, timeoutMs, graceMs = options.graceMs, isLenient, notes, sections = {} } = submission;
+  const { job, timeoutMs, graceMs = options.graceMs, isLenient, notes, tokenPrefixes, sections = {} } = submission;
   const variables = new Map(submission.variables.map((variable) => [variable.key, variable]));
   const values = createObject([...variables.values()].map(({ key, value }) => [key, value] as const));
   const { maskedValues: found, ...marked } = markVariables(
@@ -55,7 +55,8 @@ export function createEngineJob(submission: JobSubmission, options: EngineJobOpt
   // One step may use all of the job's share.
   const logLimits = { stepBytes: maxLogBytes, jobBytes: maxLogBytes };
   const complete: Job = { ...job, ...marked, entry: "service", vars, maskedValues, baseDir: job.workDir };
-  return { options: { job: complete, timeoutMs, graceMs, hurry, logLimits, isLenient, notes }, maskedValues, sections };
+  const given = { timeoutMs, graceMs, hurry, logLimits, isLenient, notes, tokenPrefixes };
+  return { options: { job: complete, ...given }, maskedValues, sections };
 }
 
 function writeVariable(folder: string, key: string, value: string): string {

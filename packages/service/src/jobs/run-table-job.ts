@@ -46,7 +46,7 @@ async function runEngine(
   } catch (cause) {
     const error = {
       code: isStepsError(cause) ? cause.code : "INTERNAL",
-      message: maskOf(engineJob.maskedValues)(messageOf(cause)),
+      message: maskOf(engineJob)(messageOf(cause)),
     };
     options.lines.tryWrite(`The service cannot run the job: ${error.message}`);
     return { status: "error", exitCode: exitCodeOf({ status: "error", error }), error };
@@ -55,8 +55,8 @@ async function runEngine(
   }
 }
 
-function maskOf(maskedValues: readonly string[]): (text: string) => string {
-  const masker = createMasker({ masksTokens: true });
+function maskOf({ maskedValues, options }: EngineJob): (text: string) => string {
+  const masker = createMasker({ masksTokens: true, tokenPrefixes: options.tokenPrefixes ?? [] });
   try {
     for (const value of maskedValues) masker.add(value);
   } catch (failure) {
@@ -67,10 +67,11 @@ function maskOf(maskedValues: readonly string[]): (text: string) => string {
 }
 
 // A mark has the name of its section in clear, so that one with a secret in its name has no mark.
-function maskedHeads({ sections, maskedValues }: EngineJob): EngineJob["sections"] {
+function maskedHeads(engineJob: EngineJob): EngineJob["sections"] {
+  const { sections } = engineJob;
   const entries = Object.entries(sections);
   if (entries.length === 0) return {};
-  const mask = maskOf(maskedValues);
+  const mask = maskOf(engineJob);
   return Object.fromEntries(entries.flatMap(([name, head]) => (mask(name) === name ? [[name, mask(head)]] : [])));
 }
 

@@ -45,6 +45,7 @@ export async function readRunRequest(
       workDir: readWorkDir(request.workDir, workDir),
     },
     variables,
+    tokenPrefixes: request.tokenMaskPrefixes,
     notes: request.notes.map(readNote),
     sections: request.sections,
     timeoutMs: timeoutMs === 0 ? undefined : timeoutMs,
