@@ -45,6 +45,15 @@ describe.skipIf(!existsSync("/proc/self"))("a state directory where no folders c
     expect(examined.stdout).toContain("/proc/steps/.local/state/step-runner");
   });
 
+  test("has no runs to list, and nothing to complain of", async () => {
+    const world = createWorld();
+    const listed = await world.run(["trace", "ls", "--state-dir", "/proc/steps"]);
+    expect(listed).toMatchObject({ code: 0, stdout: "No run is kept\n", stderr: "" });
+    const shown = await world.run(["trace", "show", "--state-dir", "/proc/steps"]);
+    expect(shown).toMatchObject({ code: 2, stdout: "" });
+    expect(shown.stderr).toContain("No run is kept yet");
+  });
+
   test("is said for a cache directory, too", async () => {
     const world = createWorld();
     const ended = await world.run(["cache", "ls", "--cache-dir", "/proc/steps"]);
@@ -52,6 +61,31 @@ describe.skipIf(!existsSync("/proc/self"))("a state directory where no folders c
     expect(ended.stderr).toContain('Cannot use cache folder "/proc/steps": no folders can be made there');
     expect(ended.stderr).toContain("--cache-dir or STEP_RUNNER_CACHE_DIR");
   });
+});
+
+test("runs are listed without a folder being made", async () => {
+  const world = createWorld();
+  const missing = join(world.dir, "missing");
+  const nothing = await world.run(["trace", "ls", "--state-dir", missing]);
+  expect(nothing).toMatchObject({ code: 0, stdout: "No run is kept\n", stderr: "" });
+  expect(existsSync(missing)).toBe(false);
+  const file = join(world.dir, "file");
+  writeFileSync(file, "");
+  const inFile = await world.run(["trace", "ls", "--state-dir", file]);
+  expect(inFile).toMatchObject({ code: 1, stdout: "" });
+  expect(inFile.stderr).toContain(`Cannot use directory "${file}": it is not a folder`);
+});
+
+test("runs are listed where nothing may be written", async ({ skip }) => {
+  const world = createWorld();
+  const mount = mounted("size=8m");
+  if (mount === undefined) return skip("may not mount");
+  const state = join(mount, "state");
+  expect(await world.ci(HELLO, ["--state-dir", state])).toMatchObject({ code: 0 });
+  execFileSync("mount", ["-o", "remount,ro", mount]);
+  const listed = await world.run(["trace", "ls", "--state-dir", state]);
+  expect(listed).toMatchObject({ code: 0, stderr: "" });
+  expect(listed.stdout).toMatch(/ success [^\n]*\n$/);
 });
 
 test("a disk that is full before the run is said with its place, and nothing is left on it", async ({ skip }) => {

@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { lstatSync, statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { describeFolderError, folderProblem, isPrivateFolder, makePrivateFolder } from "@steps/platform";
@@ -45,7 +45,30 @@ const STATE_HINT = "Name another directory with --state-dir or STEP_RUNNER_STATE
  * else; STATE_UNUSABLE if it cannot be made
  */
 export function privateDirectory(path: string): string {
-  const problem = makeAndLook(path);
+  return withoutProblem(path, makeAndLook(path));
+}
+
+/**
+ * Returns whether there is such a directory, which only we may write to. Makes none, so that what only reads needs no right to
+ * write.
+ *
+ * @throws {EngineError} STATE_UNSAFE as for `privateDirectory()`; STATE_UNUSABLE if it cannot be looked at
+ */
+export function hasPrivateDirectory(path: string): boolean {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    throw new EngineError("STATE_UNUSABLE", `Cannot read "${path}": ${describeFolderError(cause)}`, {
+      cause,
+      hint: STATE_HINT,
+    });
+  }
+  withoutProblem(path, isPrivateFolder(path) ? undefined : folderProblem(path));
+  return true;
+}
+
+function withoutProblem(path: string, problem: string | undefined): string {
   if (problem === undefined) return path;
   throw new EngineError("STATE_UNSAFE", `Cannot use directory "${path}": ${problem}`, {
     hint: problem.startsWith("others") ? `Run chmod go-w ${path}, or name another directory.` : STATE_HINT,

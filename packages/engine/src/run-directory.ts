@@ -13,7 +13,7 @@ import { basename, join } from "node:path";
 import type { Reaper } from "@steps/executor";
 import { bootId, hasEnded, readProcessStat } from "@steps/platform";
 import { randomHex } from "@steps/platform/runtime";
-import { privateDirectory, stateFailure } from "./directories.ts";
+import { hasPrivateDirectory, privateDirectory, stateFailure } from "./directories.ts";
 
 /** The private directory of one run: its journal, its logs, and what its steps need while they run. */
 export interface RunDirectory {
@@ -59,9 +59,10 @@ export function createRunDirectory(stateDir: string, kind: RunKind = "runs"): Ru
   return directory;
 }
 
-/** All runs, the newest first. */
+/** All runs, the newest first; none where there is no folder, which is not made. @throws {EngineError} as for `hasPrivateDirectory()` */
 export function listRuns(stateDir: string, kind: RunKind = "runs"): RunDirectory[] {
-  const runs = runsDirectory(stateDir, kind);
+  const runs = join(stateDir, kind);
+  if (!hasPrivateDirectory(stateDir) || !hasPrivateDirectory(runs)) return [];
   return readdirSync(runs)
     .filter((name) => /^\d{8}T\d+Z-[0-9a-f]{32}$/.test(name))
     .toSorted()
