@@ -44,6 +44,22 @@ describe("PipelineRows", () => {
     ).toEqual(["call / in success 1000 1", "call / x success 1000 1"]);
   });
 
+  test("PipelineRows gives the row of a job that started a pipeline at its end, though it is in no table", () => {
+    const rows = new PipelineRows();
+    const given = (
+      [
+        [started("call")],
+        [decided("in"), "call / "],
+        [ended("in"), "call / "],
+        [done("in"), "call / "],
+        [ended("call")],
+        [done("call")],
+      ] as const
+    ).map(([event, path = ""], index) => rows.apply(event, path, index * 1000)?.job);
+    expect(given).toEqual([undefined, undefined, "call / in", undefined, "call", undefined]);
+    expect(rows.rows.map(({ job }) => job)).toEqual(["call / in"]);
+  });
+
   test("PipelineRows folds ten thousand calls, each with a job of its own", () => {
     const events = Array.from({ length: 10_000 }, (_, n) => [
       [decided("in"), `c${n} / `] as const,

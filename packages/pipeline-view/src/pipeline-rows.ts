@@ -41,7 +41,12 @@ export class PipelineRows {
     this.#order.planned(jobs, path, SEPARATOR);
   }
 
-  /** @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline */
+  /**
+   * Gives the row of an instance, or of a job without any, that has ended; also of one that started a pipeline, which is not among
+   * `rows`.
+   *
+   * @param path the names of the calling jobs, each with ` / ` behind it; empty for the outermost pipeline
+   */
   apply(event: PipelineEvent, path: string, now: number): PipelineRow | undefined {
     if (event.type === "job-decided" && path !== "") this.#calls.add(path.slice(0, -SEPARATOR.length));
     if (event.type === "job-decided")
@@ -52,16 +57,21 @@ export class PipelineRows {
     if (event.type === "instance-started") this.#started.set(path + event.instance, now);
     if (event.type === "instance-ended") {
       this.#withInstances.add(path + event.job);
-      if (!this.#calls.has(path + event.instance)) return this.#add(path + event.instance, event.result, now);
+      const row = this.#rowOf(path + event.instance, event.result, now);
+      if (!this.#calls.has(row.job)) this.#rows.push(row);
+      return row;
     }
-    if (event.type === "job-ended" && !this.#withInstances.has(path + event.job))
-      return this.#add(path + event.job, event.result, now);
+    if (event.type === "job-ended" && !this.#withInstances.has(path + event.job)) {
+      const row = this.#rowOf(path + event.job, event.result, now);
+      this.#rows.push(row);
+      return row;
+    }
   }
 
-  #add(job: string, { status, isAllowedToFail, reason, attempts, coverage }: Ended, now: number): PipelineRow {
+  #rowOf(job: string, { status, isAllowedToFail, reason, attempts, coverage }: Ended, now: number): PipelineRow {
     const start = this.#started.get(job);
     const result = status === "failure" && isAllowedToFail === true ? "allowed-failure" : status;
-    const row: PipelineRow = {
+    return {
       job,
       stage: this.#order.stageOf(job),
       result,
@@ -70,8 +80,6 @@ export class PipelineRows {
       coverage,
       reason,
     };
-    this.#rows.push(row);
-    return row;
   }
 }
 
