@@ -57,8 +57,8 @@ export interface ListLanguage<Item extends ListItem> {
   readonly tellsConclusion: boolean;
   /** The name that the item is shown by. */
   titleOf(item: Item): string;
-  /** The name of the item in the message of the list's failure. */
-  labelOf(item: Item): string;
+  /** The name of the item in the message of the list's failure. @param title what `titleOf()` gave before the item ran */
+  labelOf(item: Item, title: string): string;
   /** Tells whether the item is left out without an event. */
   isLeftOut(item: Item, progress: Progress): boolean;
   /** Evaluates the item's condition. The item fails with what this throws. */

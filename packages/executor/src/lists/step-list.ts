@@ -86,10 +86,10 @@ export class StepList<Item extends ListItem> {
     return ended;
   }
 
-  #take(item: Item, { end, isAllowed }: ItemEnd): void {
+  #take(item: Item, { title, end, isAllowed }: ItemEnd): void {
     Object.assign(this.exports, end.exports);
     if (!isAllowed && !isSuccess(end.outcome.status))
-      this.fail(outcomeOfParent(end.outcome, this.#language.labelOf(item)));
+      this.fail(outcomeOfParent(end.outcome, this.#language.labelOf(item, title)));
     if (item.invocation.name !== "") this.#language.keepEnd(item, end);
   }
 
@@ -120,6 +120,8 @@ export class StepList<Item extends ListItem> {
 }
 
 interface ItemEnd {
+  /** The name that the item was shown by. */
+  readonly title: string;
   readonly end: StepEnd;
   /** The list goes on although the item failed. */
   readonly isAllowed: boolean;
@@ -154,5 +156,5 @@ async function runItem<Item extends ListItem>(
     return isAllowed && language.tellsConclusion ? { ...end, conclusion: "success" } : end;
   };
   const end = await runToldStep(run, { path, name: title, reference }, body, conclude);
-  return { end, isAllowed, endsList };
+  return { title, end, isAllowed, endsList };
 }

@@ -63,7 +63,7 @@ export function actionLanguage(run: Run, list: ActionList): ListLanguage<ListIte
     isJob: scope.isJob,
     tellsConclusion: true,
     titleOf: ({ invocation }) => shownTitle(run, scope, invocation),
-    labelOf: ({ invocation }) => JSON.stringify(titleOf(invocation)),
+    labelOf: (_item, title) => JSON.stringify(title),
     isLeftOut: () => false,
     judge: (item) => judge(run, scope, item),
     runItem: (part, item) => runWithTimeout(part, list, item),
