@@ -21,15 +21,19 @@ interface DoneJob {
   readonly told: readonly string[];
 }
 
-/** Does job 5 of the server to its end. */
-async function doJob(server: RunnerServer, { open }: Pick<Executor, "open">): Promise<DoneJob> {
+/** Does job 5 of the server to its end. @param parts of its payload, besides those that every job has */
+async function doJob(
+  server: RunnerServer,
+  { open }: Pick<Executor, "open">,
+  parts: Readonly<Record<string, unknown>> = {},
+): Promise<DoneJob> {
   const api = connectRunnerApi({
     url: server.url,
     userAgent: "test",
     retries: { attempts: 1, firstDelayMs: 1, longestDelayMs: 1 },
   });
   const steps = [{ name: "script", script: ["true"] }];
-  const payload = PAYLOAD.readValue({ id: 5, token: "job", features: {}, steps });
+  const payload = PAYLOAD.readValue({ id: 5, token: "job", features: {}, steps, ...parts });
   const stateDir = tempDir();
   const job = storeJob(join(stateDir, "jobs"), { runner: "r", payload, slot: 0 });
   const removed: string[] = [];
@@ -91,4 +95,30 @@ test("the server is told the end of a job whose record cannot be written any mor
   expect(served.trace.toString()).toContain("no place");
   expect(removed).toEqual([job.folder]);
   expect(told).toContain("The end of a job cannot be kept on the disk");
+});
+
+test("what the runner itself says of a job is masked: its secrets, and tokens after the prefixes that the server names", async () => {
+  await using server = await startRunnerServer();
+  server.traceInterval = 0;
+  const [masked, token] = ["s3cret-of-variable", "s3cret-of-job"];
+  const [password, ofOther] = ["s3cret-of-registry", "s3cret-of-dependency"];
+  const served = server.queue({ id: 5, token });
+  const open: Executor["open"] = ({ say }) => {
+    say(`Pulling ${masked} ${token} ${password} ${ofOther} acme-S0`);
+    return Promise.reject(new Error(`no place for ${masked} acme-S0`));
+  };
+  await doJob(
+    server,
+    { open },
+    {
+      token,
+      variables: [{ key: "SECRET", value: masked, masked: true }],
+      credentials: [{ type: "registry", url: "registry.example.com", username: "user", password }],
+      dependencies: [{ id: 4, token: ofOther, name: "other" }],
+      features: { token_mask_prefixes: ["acme-"] },
+    },
+  );
+  const trace = served.trace.toString();
+  expect(trace).toContain(`Pulling [MASKED] [MASKED] [MASKED] [MASKED] acme-[MASKED]\n`);
+  expect(trace).toContain("no place for [MASKED] acme-[MASKED]");
 });

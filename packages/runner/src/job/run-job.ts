@@ -9,6 +9,7 @@ import { TraceFile } from "../trace/trace-file.ts";
 import { TraceUpload, type UploadPace } from "../trace/upload-trace.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { cancelledBy, type Canceller, endOf, failed, type JobEnd } from "../job-end.ts";
+import { createLineMask } from "./mask-lines.ts";
 import { makeRequest, type MadeRequest } from "./job-request.ts";
 import type { StoredJob } from "./job-store.ts";
 import { RunnerLines } from "./runner-lines.ts";
@@ -83,7 +84,8 @@ class RunningJob {
     this.#context = context;
     this.#job = job;
     this.#trace = trace;
-    this.#lines = new RunnerLines(trace, job.record.payload.features.trace_sections);
+    const { payload } = job.record;
+    this.#lines = new RunnerLines(trace, payload.features.trace_sections, createLineMask(payload));
   }
 
   /** The server wants the job to end. */

@@ -10,6 +10,8 @@ const [CONFIG] = readConfig(
   "runners.yml",
 ).runners;
 
+const asItIs = (text: string): string => text;
+
 /** A runner that is killed after so many pieces of the trace. */
 class KilledAfter extends TraceFile {
   #left: number;
@@ -28,7 +30,7 @@ class KilledAfter extends TraceFile {
 /** What a runner writes for a job whose output is one line, or for the rest of it. */
 function work(trace: TraceFile, hasSections: boolean): void {
   if (CONFIG === undefined) throw new Error("There is no runner");
-  const lines = new RunnerLines(trace, hasSections);
+  const lines = new RunnerLines(trace, hasSections, asItIs);
   lines.begin(CONFIG, "s_000000000000");
   lines.prepared();
   if (trace.offsets.stdout === 0) {
@@ -54,7 +56,7 @@ const USING = "Using the docker executor on machine\n";
 test("the first lines name the runner and the executor, in the section of its preparation", () => {
   using trace = new TraceFile(tempDir(), MAX);
   work(trace, true);
-  new RunnerLines(trace, true).end({ state: "success" });
+  new RunnerLines(trace, true, asItIs).end({ state: "success" });
   expect(textOf(trace)).toBe(
     `${RUNNING}<start prepare_executor>Preparing the "docker" executor\n${USING}<end prepare_executor>output\nJob succeeded\n`,
   );
@@ -68,7 +70,7 @@ test("a server that shows no sections gets none", () => {
 
 test("a place that cannot be made ends the section before the job's end is told", () => {
   using trace = new TraceFile(tempDir(), MAX);
-  const lines = new RunnerLines(trace, true);
+  const lines = new RunnerLines(trace, true, asItIs);
   if (CONFIG !== undefined) lines.begin(CONFIG, "s_000000000000");
   lines.end({ state: "failed", reason: "runner_system_failure", message: "no place" });
   expect(textOf(trace)).toMatch(/<end prepare_executor>ERROR: Job failed \(system failure\): no place\n$/);
@@ -101,6 +103,6 @@ test("after a mark, and after output that a killed runner has taken, a line of t
     work(trace, true);
   }
   using trace = new TraceFile(folder, MAX);
-  new RunnerLines(trace, true).say("said");
+  new RunnerLines(trace, true, asItIs).say("said");
   expect(textOf(trace).endsWith("<end prepare_executor>output\nsaid\n")).toBe(true);
 });

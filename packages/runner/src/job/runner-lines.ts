@@ -15,12 +15,17 @@ type Trace = Pick<TraceFile, "append" | "read" | "size" | "hasRunnerLines" | "ma
 export class RunnerLines {
   readonly #trace: Trace;
   readonly #hasSections: boolean;
+  readonly #mask: (text: string) => string;
   #isAtLineStart: boolean;
 
-  /** @param hasSections whether the server shows sections */
-  constructor(trace: Trace, hasSections: boolean) {
+  /**
+   * @param hasSections whether the server shows sections
+   * @param mask takes the secrets out of what others have said
+   */
+  constructor(trace: Trace, hasSections: boolean, mask: (text: string) => string) {
     this.#trace = trace;
     this.#hasSections = hasSections;
+    this.#mask = mask;
     this.#isAtLineStart = trace.size === 0 || endsLine(trace.read(Math.max(0, trace.size - TAIL_BYTES)));
   }
 
@@ -49,7 +54,7 @@ export class RunnerLines {
   }
 
   say(line: string): void {
-    this.#write(`${line}\n`);
+    this.#write(`${this.#mask(line)}\n`);
   }
 
   /** Says how the job ended. */
@@ -59,7 +64,7 @@ export class RunnerLines {
     else {
       const isOfSystem = reason === "runner_system_failure" || reason === "runner_interrupted";
       const what = isOfSystem ? "ERROR: Job failed (system failure)" : "ERROR: Job failed";
-      this.#write(`${RED}${what}: ${message ?? "unknown failure"}${RESET}\n`);
+      this.#write(`${RED}${what}: ${this.#mask(message ?? "unknown failure")}${RESET}\n`);
     }
   }
 
