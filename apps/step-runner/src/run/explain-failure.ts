@@ -83,6 +83,8 @@ function placeOf(
   let pointer = "";
   let found: Position | undefined;
   const parts = node.path.split("/");
+  const { owner } = view.tree.nodeAt(parts[0] ?? "") ?? {};
+  if (owner !== undefined) return placeOfOwner(view, positionOf, owner);
   for (const [index, part] of parts.entries()) {
     const parent = view.tree.nodeAt(parts.slice(0, index).join("/"));
     if (parent?.plan?.attempts !== undefined) continue;
@@ -94,6 +96,16 @@ function placeOf(
   const script = positionOf(`${pointer}/inputs/script`);
   const line = script && failed && lineWithin(script, failed);
   return line ?? (failed?.number === 0 ? script : undefined) ?? found ?? script;
+}
+
+/** The place of the step whose action wanted something before or after the job; none where several have its name. */
+function placeOfOwner(
+  { tree }: SeenJob,
+  positionOf: NonNullable<FailedRun["job"]["positionOf"]>,
+  name: string,
+): Position | undefined {
+  const steps = (tree.nodeAt("")?.children ?? []).filter(({ owner, label }) => owner === undefined && label === name);
+  return steps.length === 1 ? positionOf(`/definition/steps/${steps[0]?.path}`) : undefined;
 }
 
 function lineWithin({ source, line }: Position, { number, text }: FailedLine): Position | undefined {

@@ -21,6 +21,8 @@ export interface ProgressNode {
   readonly isAttempt: boolean;
   /** Whether it runs at the same time as its neighbours. */
   readonly isParallel: boolean;
+  /** The name of the step whose action wants this before or after the steps of the job. Absent for all others. */
+  readonly owner?: string | undefined;
   status: NodeStatus;
   endedAt?: number;
   exitCode?: number | undefined;
@@ -157,6 +159,8 @@ export class ProgressTree {
       isNamed: name !== "",
       isAttempt: attempts !== undefined,
       isParallel: plan?.isParallel === true,
+      // The name is that of the step behind the name of the phase.
+      owner: phase === undefined ? undefined : label.slice(phase.length + 1),
     });
     const retried = plan?.attemptsOf(index);
     if (retried !== undefined)
@@ -231,9 +235,10 @@ function newNode(
     isNamed = true,
     isAttempt = false,
     isParallel = false,
-  }: Partial<Pick<ProgressNode, "path" | "isNamed" | "isAttempt" | "isParallel">> = {},
+    owner,
+  }: Partial<Pick<ProgressNode, "path" | "isNamed" | "isAttempt" | "isParallel" | "owner">> = {},
 ): ProgressNode {
-  return { label, path, startedAt, isNamed, isAttempt, isParallel, children: [], status: "running" };
+  return { label, path, startedAt, isNamed, isAttempt, isParallel, owner, children: [], status: "running" };
 }
 
 function close(node: ProgressNode, status: NodeStatus, at: number): void {
