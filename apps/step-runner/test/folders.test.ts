@@ -43,6 +43,12 @@ describe.skipIf(!existsSync("/proc/self"))("a state directory where no folders c
     const examined = await world.run(["doctor"], { env });
     expect(examined.stderr).toBe("");
     expect(examined.stdout).toContain("/proc/steps/.local/state/step-runner");
+    const { stdout } = await world.run(["doctor", "--report", "json"], { env });
+    const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly name: string }[] };
+    expect(findings.filter(({ name }) => ["cache", "state"].includes(name))).toMatchObject([
+      { name: "cache", state: "problem", found: expect.stringContaining("no folders can be made there") },
+      { name: "state", state: "problem", found: expect.stringContaining("no folders can be made there") },
+    ]);
   });
 
   test("has no runs to list, and nothing to complain of", async () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Engine } from "@steps/engine";
 import { describeFolderError } from "@steps/platform";
@@ -6,7 +6,7 @@ import type { Finding } from "./finding.ts";
 
 const MIB = 1_048_576;
 
-/** Says whether the folders of the user can be written to, and what is in them. Makes none. */
+/** Says whether the folders of the user can be written to, and what is in them. Leaves none behind that was not there. */
 export async function checkFolders(engine: Engine, cacheDir: string): Promise<readonly Finding[]> {
   return [await checkCache(engine, cacheDir), checkState(engine.stateDir)];
 }
@@ -53,6 +53,8 @@ function writeProblem(dir: string): string | undefined {
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
   try {
     accessSync(there, constants.W_OK | constants.X_OK);
+    // Root may write everywhere, and yet there are file systems that hold no folders but their own.
+    if (there !== dir) rmdirSync(mkdtempSync(join(there, ".step-runner-")));
     return undefined;
   } catch (error) {
     return describeFolderError(error);
