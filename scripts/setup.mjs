@@ -98,7 +98,7 @@ function stampOf({ files, facts = "" }) {
 
 function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  process.stderr.write("Setting up: installing packages (once, about 10 seconds)…\n");
+  process.stderr.write("Setting up (once, about a minute in all): installing packages…\n");
   const npx = ["--yes", "--prefer-offline", packageManager, "install", "--frozen-lockfile", "--reporter=append-only"];
   check(quietly("npx", npx), "Cannot install the packages");
 }
