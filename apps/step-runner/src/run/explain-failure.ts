@@ -140,10 +140,15 @@ function nameOf({ tree }: SeenJob, path: string): string {
   const parts = path.split("/");
   const nodes = parts.map((_, index) => tree.nodeAt(parts.slice(0, index + 1).join("/")));
   const steps = nodes.filter((node) => node?.isAttempt !== true);
-  const name = steps.map((node) => node?.label ?? "").join("/");
+  const name = steps.map((node) => (node === undefined ? "" : nameIn(node))).join("/");
   if (/^[\w./-]+$/.test(name) && steps.every((node) => node?.isNamed === true)) return name;
   const isQuotable = /^[\w./#:@()[\], -]+$/.test(name) && steps.every((node) => node?.isNamed === true);
   return isQuotable ? `'${name}'` : (steps.at(-1)?.path ?? "");
+}
+
+// The kind of a phase is shown in front of its name.
+function nameIn({ label, owner }: ProgressNode): string {
+  return owner === undefined ? label : label.slice(label.indexOf(" ") + 1);
 }
 
 function isRightAbove(view: SeenJob, path: string): boolean {
