@@ -57,6 +57,26 @@ test("a trace has gitlab-runner's sections around the phases that ran, with a li
   expect(server.complaints).toEqual([]);
 });
 
+test("tokens after the prefixes that the server names are in no trace", async () => {
+  const world = await createRunner();
+  const { server } = world;
+  const many = Array.from({ length: 15 }, (_, n) => `acme${n}-`);
+  const job = server.queue(
+    scriptJob(1, ["echo acme0-; printf acme14-S3cr; echo 3t,acme15-shown"], {
+      features: { token_mask_prefixes: [...many, "acme15-"] },
+    }),
+  );
+  const runner = world.start();
+  await server.until(() => job.end);
+  runner.child.kill("SIGTERM");
+  await runner.ended;
+  const trace = readable(job.trace);
+  expect(trace).toContain("acme0-\nacme14-[MASKED],acme15-shown\n");
+  expect(trace).not.toContain("S3cr");
+  expect(trace).toContain("The server names 1 prefix of tokens that are not masked");
+  expect(server.complaints).toEqual([]);
+});
+
 test("runners that are killed again and again write each mark once, and the server has the bytes that they have", async () => {
   const world = await createRunner();
   const { server } = world;
