@@ -25,7 +25,15 @@ describe("findNames()", () => {
   test("says where a name stands", () => {
     expect(findNames("ab ${{ x.y['z'][n].w }}")).toEqual([
       { kind: "name", name: "x", offset: 7, length: 1, isAlwaysRead: true },
-      { kind: "member", name: "y", of: "x", rest: ["z"], offset: 7, length: 3, isAlwaysRead: true },
+      {
+        kind: "member",
+        name: "y",
+        of: "x",
+        rest: [{ name: "z", length: 8 }],
+        offset: 7,
+        length: 3,
+        isAlwaysRead: true,
+      },
       { kind: "name", name: "n", offset: 16, length: 1, isAlwaysRead: true },
     ]);
   });

@@ -9,12 +9,19 @@ export interface UsedName {
   /** The name at the root of a member, as `inputs` in `inputs.who`. */
   readonly of?: string;
   /** The names behind a member, as far as they are written out: `outputs`, `text` in `steps.greet.outputs.text`. */
-  readonly rest?: readonly string[];
+  readonly rest?: readonly FurtherName[];
   /** The offset in the template, in UTF-16 units. */
   readonly offset: number;
   readonly length: number;
   /** Whether the name is read whenever the template is evaluated, and not only if an operand before it has a certain value. */
   readonly isAlwaysRead: boolean;
+}
+
+/** A name behind a member. */
+interface FurtherName {
+  readonly name: string;
+  /** From the offset of the used name to the end of this one, in UTF-16 units. */
+  readonly length: number;
 }
 
 /**
@@ -37,8 +44,10 @@ function namesOf({ node, dotted, start, end, calls }: Expression): readonly Used
     const [root, member, ...rest] = dotted ?? [];
     if (root === undefined) return [];
     const span = { offset: start, length: end - start, isAlwaysRead: true };
-    const ofRoot = member === undefined ? [] : [{ kind: "member", name: member, of: root, rest, ...span } as const];
-    return [{ kind: "name", name: root, ...span }, ...ofRoot];
+    const atRoot: UsedName = { kind: "name", name: root, ...span };
+    if (member === undefined) return [atRoot];
+    const further = rest.map((name) => ({ name, length: span.length }));
+    return [atRoot, { kind: "member", name: member, of: root, rest: further, ...span }];
   }
   if (dotted !== undefined) return [];
   const found: UsedName[] = [];
@@ -70,23 +79,20 @@ function visit(node: Node, found: UsedName[], isAlwaysRead: boolean): void {
 
 function visitAccess({ base, path }: AccessNode, found: UsedName[], isAlwaysRead: boolean): void {
   visit(base, found, isAlwaysRead);
-  const [first] = path;
-  const [member, ...rest] = writtenNames(path);
-  if (base.kind === "name" && first !== undefined && member !== undefined) {
-    const span = { offset: base.start, length: first.end - base.start, isAlwaysRead };
-    found.push({ kind: "member", name: member, of: base.name, rest, ...span });
-  }
+  const [member, ...rest] = writtenNames(path, base.start);
+  if (base.kind === "name" && member !== undefined)
+    found.push({ kind: "member", ...member, of: base.name, rest, offset: base.start, isAlwaysRead });
   for (const access of path) if (access.kind === "index") visit(access.index, found, isAlwaysRead);
 }
 
 /** The names of a path up to the first that is not written out. */
-function writtenNames(path: AccessNode["path"]): readonly string[] {
-  const names: string[] = [];
+function writtenNames(path: AccessNode["path"], start: number): readonly FurtherName[] {
+  const names: FurtherName[] = [];
   for (const access of path) {
     const name =
       access.kind === "field" ? access.name : access.kind === "index" ? literalText(access.index) : undefined;
     if (name === undefined) break;
-    names.push(name);
+    names.push({ name, length: access.end - start });
   }
   return names;
 }

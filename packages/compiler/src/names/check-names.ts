@@ -91,8 +91,10 @@ function checkText(context: CompileContext, text: string, pointer: string, names
     const node = nodeIn(context.places, pointer);
     // A condition may have been written without its `${{ }}`; then all of it is shown.
     const isWritten = node?.kind === "scalar" && !node.isMade && scriptText(node) === text;
-    const part = isWritten ? { offset: used.offset, length: used.length } : undefined;
-    context.report.add(severityOf(context, used, names), node, () => ({ ...problem(), part }));
+    context.report.add(severityOf(context, used, names), node, () => {
+      const { length = used.length, ...said } = problem();
+      return { ...said, part: isWritten ? { offset: used.offset, length } : undefined };
+    });
   }
 }
 
@@ -102,7 +104,13 @@ function severityOf({ options }: CompileContext, used: UsedName, names: ScopeNam
   return !isLenient && (unknownNames === "error" || (unknownNames === "run" && isCertain)) ? "error" : "warning";
 }
 
-type Problem = { readonly code: "unknown-function" | "unknown-name"; readonly message: string; readonly hint?: string };
+interface Problem {
+  readonly code: "unknown-function" | "unknown-name";
+  readonly message: string;
+  readonly hint?: string;
+  /** The length of what is wrong, from the offset of the used name. Default: that of the used name. */
+  readonly length?: number;
+}
 
 /** The members of a step that expressions can read. */
 const MEMBERS: readonly string[] = ["outputs", "status", "exit_code", "exports"];
@@ -123,11 +131,12 @@ function problemOf({ kind, name, of, rest = [] }: UsedName, names: ScopeNames): 
   }
   const known = of === "inputs" || of === "secrets" || of === "steps" ? names[of] : undefined;
   const [member] = rest;
-  if (of === "steps" && known?.has(name) === true && member !== undefined && !MEMBERS.includes(member))
+  if (of === "steps" && known?.has(name) === true && member !== undefined && !MEMBERS.includes(member.name))
     return () => ({
       code: "unknown-name",
-      message: `Unknown key "${member.slice(0, 80)}" in step ${shown}`,
-      hint: hintNames(member, MEMBERS, "keys of a step"),
+      message: `Unknown key "${member.name.slice(0, 80)}" in step ${shown}`,
+      hint: hintNames(member.name, MEMBERS, "keys of a step"),
+      length: member.length,
     });
   if (known === undefined || known.has(name)) return undefined;
   return () => ({

@@ -151,9 +151,10 @@ class CallChecker {
 
   #checkText(text: string, pointer: string, known: KnownOutputs): void {
     if (!text.includes("${{")) return;
-    for (const { kind, of, name, rest = [], offset, length } of findNames(text)) {
-      const [member, output] = rest;
-      if (kind !== "member" || of !== "steps" || member !== "outputs" || output === undefined) continue;
+    for (const { kind, of, name, rest = [], offset } of findNames(text)) {
+      const [member, further] = rest;
+      if (kind !== "member" || of !== "steps" || member?.name !== "outputs" || further === undefined) continue;
+      const { name: output, length } = further;
       const outputs = known.get(name);
       if (outputs === undefined || outputs.includes(output)) continue;
       const message = `The step ${JSON.stringify(name)} has no output ${JSON.stringify(output.slice(0, 80))}`;
