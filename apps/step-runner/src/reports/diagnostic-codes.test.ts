@@ -16,7 +16,7 @@ test("a compiler's diagnostics have the codes of its tables and no other", () =>
   expectTypeOf<GithubDiagnostic["code"]>().toEqualTypeOf<keyof typeof githubRules>();
   expectTypeOf<CiDiagnostic["code"]>().toEqualTypeOf<keyof typeof ciRules>();
   expectTypeOf<CheckDiagnostic["code"]>().toEqualTypeOf<keyof typeof CHECK_RULES>();
-  const { diagnostics } = compileStepFile({ name: "step.yml", text: "{}\n---\nexec: {comand: [a]}\n" });
+  const { diagnostics } = compileStepFile({ name: "step.yml", text: "{}\n---\nexec: {strange: [a]}\n" });
   expect(diagnostics.map(({ code }) => compilerRules[code].title)).toEqual(["A key is missing", "An unknown key"]);
 });
 
