@@ -69,9 +69,7 @@ export function packedPath(target) {
 /** Makes the executable for a target. @throws {Error} if that cannot be done */
 export function packCommand(target) {
   if (!(target in PACKAGES)) throw new Error(`No target ${target}: there are ${Object.keys(PACKAGES).join(", ")}`);
-  const own = ownTarget();
-  const bun = own && installedBun(own);
-  if (bun === undefined) throw new Error(`Bun is not installed here: no package ${PACKAGES[own] ?? "for this system"}`);
+  const bun = ownBun();
   const path = packedPath(target);
   const draft = `${path}.draft`;
   const base = installedBun(target) ?? fetchBun(target);
@@ -86,6 +84,13 @@ export function packCommand(target) {
   return path;
 }
 
+function ownBun() {
+  const own = ownTarget();
+  const bun = own && installedBun(own);
+  if (bun === undefined) throw new Error(`Bun is not installed here: no package ${PACKAGES[own] ?? "for this system"}`);
+  return bun;
+}
+
 function build(bun, { base, file, order }) {
   const args = [...OPTIONS, `--compile-executable-path=${base}`, "--outfile", file];
   if (order !== undefined) args.push(`--bytecode-order=${order}`);
@@ -96,10 +101,10 @@ function build(bun, { base, file, order }) {
 /**
  * Runs the executable of this machine on a few jobs and writes down which functions they needed. The compiled code of all functions is
  * mapped from the file, in pages; those that most jobs need are put side by side, so that few pages hold them. They are a file of the
- * repository since two trainings differ in a few: one commit gives one executable.
+ * repository since two trainings differ in a few: one commit gives one executable. @throws {Error} if that cannot be done
  */
 export function trainCommand() {
-  const bun = installedBun(ownTarget());
+  const bun = ownBun();
   const scratch = mkdtempSync(join(tmpdir(), "steps-pack-"));
   try {
     // A program that is in order already tells less.
