@@ -8,7 +8,10 @@ import { readIndexFile } from "./store/index-entry.ts";
 import type { Layout } from "./store/layout.ts";
 import { leaseState } from "./store/lease.ts";
 
-/** All indexed versions whose tree is here, most recently used first. Those of one use are in the order of {@link byName}. */
+/**
+ * All indexed versions whose tree is here, most recently used first. Those that were used together are ordered by location, tags and
+ * branches before the commits and digests that they mean.
+ */
 export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[]> {
   const trees = new Set(await listTrees(layout));
   const found = await readIndex(layout);
@@ -35,7 +38,6 @@ export async function listEntries({ layout }: CacheContext): Promise<CacheEntry[
   return entries.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || byName(a, b));
 }
 
-/** Orders by location, then tags and branches before the commits and digests that they mean. */
 function byName(a: CacheEntry, b: CacheEntry): number {
   return compare(a.uri, b.uri) || Number(isExact(a)) - Number(isExact(b)) || compare(a.version, b.version);
 }
