@@ -12,7 +12,7 @@ import { type ReplayFlags, replayFlags } from "../replay/replay-flags.ts";
 import { ReplaySession } from "../replay/replay-session.ts";
 import { replayPipeline } from "../replay/replay-pipeline.ts";
 import { formatReplayReport, replayReportJson } from "../replay/replay-report.ts";
-import { inFile, readTraceText, stateOf } from "../traces/find-trace.ts";
+import { inFile, readTraceText, RUN_LISTING, stateOf } from "../traces/find-trace.ts";
 import { writeTrace } from "../traces/write-trace.ts";
 
 type Trace = Awaited<ReturnType<typeof decodeTrace>>;
@@ -28,7 +28,7 @@ export const replay = defineCommand({
     "A trace is a program: on a terminal its components are shown and you are asked before it runs, unless --yes is given.",
   ],
   flags: replayFlags,
-  positionals: { min: 1, max: 1, listedBy: "trace ls --limit 100" },
+  positionals: { min: 1, max: 1, listedBy: RUN_LISTING },
   examples: [
     ["step-runner replay trace.json", "run a trace again"],
     ["step-runner replay 1f0c", "run one of the runs again that trace ls lists"],

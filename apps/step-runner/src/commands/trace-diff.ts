@@ -4,7 +4,7 @@ import { REPLAY_EXITS } from "@steps/model/exit-codes";
 import { stateDir } from "../flags/run-flags.ts";
 import { replayFlags } from "../replay/replay-flags.ts";
 import { diffTraces, formatDiff } from "../replay/diff-traces.ts";
-import { findTrace, stateOf } from "../traces/find-trace.ts";
+import { findTrace, RUN_LISTING, stateOf } from "../traces/find-trace.ts";
 
 const flags = {
   strict: replayFlags.strict,
@@ -27,7 +27,7 @@ export const traceDiff = defineCommand({
       `pipeline, whose jobs are compared by their names. Exit codes: ${EXITS}.`,
   ],
   flags,
-  positionals: { min: 2, max: 2, listedBy: "trace ls --limit 100" },
+  positionals: { min: 2, max: 2, listedBy: RUN_LISTING },
   examples: [
     ["step-runner trace diff yesterday.json today.json", "see what differs between two runs"],
     ["step-runner trace diff 1f0c 77ab --ignore outputs.build.time", "two runs that are kept, but for one output"],

@@ -14,6 +14,7 @@ import {
   type FoundTrace,
   type JobTrace,
   type PipelineTrace,
+  RUN_LISTING,
   stateOf,
 } from "../traces/find-trace.ts";
 import { jobsOf } from "../traces/trace-jobs.ts";
@@ -40,7 +41,7 @@ export const traceShow = defineCommand({
       "--logs, is the name of a step, or its path: 0/2 is the third step of the first one. Alone it is one of the newest run.",
   ],
   flags,
-  positionals: { min: 0, max: 2, listedBy: "trace ls --limit 100" },
+  positionals: { min: 0, max: 2, listedBy: RUN_LISTING },
   examples: [
     ["step-runner trace show", "see the newest run: what ran, with what, how long, and where it failed"],
     ["step-runner trace show 1f0c --logs build", "print what the step build of a run has written"],

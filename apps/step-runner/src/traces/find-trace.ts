@@ -20,6 +20,9 @@ export type FoundTrace =
 
 const MAX_IDS = 3;
 
+/** The call of this program that lists the runs that an argument may name, for completion. */
+export const RUN_LISTING = "trace ls --limit 100";
+
 /** The absolute path of the folder in which runs are kept. */
 export function stateOf({ stateDir }: { readonly stateDir?: string | undefined }): string {
   return absolute(stateDir ?? userDirectories(process.env).state);
